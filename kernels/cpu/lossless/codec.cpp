@@ -7,6 +7,7 @@
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
 #include "cpu/lossless/plane_coder.h"
+#include "cpu/lossless/two_values/plane.h"
 #include "cpu/lossless/values.h"
 #include "cpu/runtime/thread_team.h"
 
@@ -84,6 +85,9 @@ using Fast = FastCoder<StreamCoder, Sum>;
 
 // Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
 // to before the change of the rounding.
+template <int Form>
+using TwoValues = TwoValuesCoder<StreamCoder, Form>;
+
 #define MMP_CODE_ROW(...)                                                               \
     MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(__VA_ARGS__& one, int row) { \
         one.code_row(row);                                                              \
@@ -92,13 +96,16 @@ MMP_CODE_ROW(Fast<int32_t>)
 MMP_CODE_ROW(Fast<int64_t>)
 MMP_CODE_ROW(Coder<8>)
 MMP_CODE_ROW(Coder<16>)
+MMP_CODE_ROW(TwoValues<1>)
+MMP_CODE_ROW(TwoValues<2>)
+MMP_CODE_ROW(TwoValues<3>)
+MMP_CODE_ROW(TwoValues<4>)
 
 template <class One>
 class RowsOf : public RowCoder {
 public:
-    RowsOf(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools,
-           StreamCoder& coder)
-        : one_(planes, own, tools, coder) {}
+    template <class... Arguments>
+    explicit RowsOf(Arguments&&... arguments) : one_(std::forward<Arguments>(arguments)...) {}
 
     void code_row(int row) override {
         const Nearest nearest;
@@ -116,7 +123,9 @@ struct Part {
     std::unique_ptr<StreamCoder> coder;
     std::vector<uint16_t> values;
     std::unique_ptr<LosslessPlane> plane;
-    std::unique_ptr<RowCoder> rows;  // none if the plane has one value
+    std::unique_ptr<BitRows> pixels;  // instead of a plane, if it is alone and has two values
+    int ink = 0;                      // number of the value of pixels that are 1
+    std::unique_ptr<RowCoder> rows;   // none if the plane has one value
     int64_t map_rate = 0;
 };
 
@@ -138,6 +147,51 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
                              : make.template operator()<Coder<16>>();
 }
 
+// Returns the row of kTwoValuesForms.
+int two_values_form(const LosslessTools& tools) {
+    if (tools.models == kFewestModels || !tools.last_stage) return 1;
+    return tools.models == 8 ? 2 : tools.predictors == 1 ? 3 : 4;
+}
+
+std::unique_ptr<RowCoder> two_values_rows(const LosslessShape& shape, int form,
+                                          const BitRows* given, Part& part) {
+    const auto make = [&]<int Form>() -> std::unique_ptr<RowCoder> {
+        return std::make_unique<RowsOf<TwoValues<Form>>>(shape.height, shape.width, given,
+                                                         *part.pixels, *part.coder);
+    };
+    switch (form) {
+        case 1: return make.template operator()<1>();
+        case 2: return make.template operator()<2>();
+        case 3: return make.template operator()<3>();
+        default: return make.template operator()<4>();
+    }
+}
+
+// Codes a plane of two values that is alone.
+void code_two_values(Part& part, const uint16_t* given, const LosslessShape& shape,
+                     const LosslessTools& tools, const Progress& progress) {
+    const int64_t count = shape.plane_size();
+    const int64_t second = given ? std::count(given, given + count, part.values[1]) : 0;
+    part.ink = part.coder->map_bit(kBitTotal / 2, 2 * second <= count);
+    part.map_rate = part.coder->rate();
+    part.coder->cells.start_at(part.map_rate);
+    part.pixels = std::make_unique<BitRows>(shape.height, shape.width);
+    std::optional<BitRows> wanted;
+    if (given) {
+        wanted.emplace(shape.height, shape.width);
+        for (int row = 0; row < shape.height; ++row)
+            wanted->set_row(row, given + int64_t{row} * shape.width, part.values[part.ink]);
+    }
+    part.rows = two_values_rows(shape, two_values_form(tools), wanted ? &*wanted : nullptr, part);
+    const int64_t across = cells_along(shape.width), total = across * cells_along(shape.height);
+    for (int row = 0; row < shape.height; ++row) {
+        if (row % kStrip == 0) progress(across * (row / kStrip), total);
+        part.rows->code_row(row);
+    }
+    part.rows.reset();
+    progress(total, total);
+}
+
 // Whether fewer than half of the samples are equal to the one left of them.
 bool is_noisy(const LosslessPlane& plane) {
     int64_t equal = 0;
@@ -147,7 +201,26 @@ bool is_noisy(const LosslessPlane& plane) {
     return 2 * equal < int64_t{plane.height()} * plane.width();
 }
 
-// Codes all planes, each by a thread. A plane is two rows behind the one before it.
+// Codes the rows of all planes, each plane by a thread. A plane is two rows behind the one before.
+void code_rows(std::vector<Part>& parts, const LosslessShape& shape, int threads,
+               const Progress& progress) {
+    const int count = int(parts.size());
+    const int64_t across = cells_along(shape.width);
+    const int64_t total = across * cells_along(shape.height) * count;
+    ThreadTeam team(std::clamp(threads, 1, count));
+    const int last = shape.height + kRowsBehind * (count - 1);
+    for (int turn = 0; turn < last; ++turn) {
+        if (turn % kStrip == 0)
+            progress(std::min(total, across * count * (turn / kStrip)), total);
+        team.run(uint32_t(count), [&](uint32_t number) {
+            const int row = turn - kRowsBehind * int(number);
+            if (row >= 0 && row < shape.height && parts[number].rows)
+                parts[number].rows->code_row(row);
+        });
+    }
+    progress(total, total);
+}
+
 void code_planes(std::vector<Part>& parts, const uint16_t* given, const LosslessShape& shape,
                  const LosslessTools& tools, int threads, const Progress& progress,
                  LosslessRates& rates) {
@@ -160,6 +233,10 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
             std::iota(part.values.begin(), part.values.end(), 0);
         } else {
             part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
+        }
+        if (count == 1 && !tools.max_error && part.values.size() == 2) {
+            code_two_values(part, given, shape, tools, progress);
+            break;
         }
         const int most = int(part.values.size()) - 1;
         part.plane = std::make_unique<LosslessPlane>(shape.height, shape.width, most);
@@ -177,23 +254,9 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
         part.coder->cells.start_at(part.map_rate);
     }
     for (int number = 0; number < count; ++number)
-        if (parts[number].plane->most > 0)
+        if (parts[number].plane && parts[number].plane->most > 0)
             parts[number].rows = rows_of(parts, number, tools);
-
-    const auto fragments = [](int side) { return int64_t{cells_along(side)}; };
-    const int64_t across = fragments(shape.width), total = across * fragments(shape.height) * count;
-    ThreadTeam team(std::clamp(threads, 1, count));
-    const int last = shape.height + kRowsBehind * (count - 1);
-    for (int turn = 0; turn < last; ++turn) {
-        if (turn % kStrip == 0)
-            progress(std::min(total, across * count * (turn / kStrip)), total);
-        team.run(uint32_t(count), [&](uint32_t number) {
-            const int row = turn - kRowsBehind * int(number);
-            if (row >= 0 && row < shape.height && parts[number].rows)
-                parts[number].rows->code_row(row);
-        });
-    }
-    progress(total, total);
+    if (!parts[0].pixels) code_rows(parts, shape, threads, progress);
     rates.cells.emplace(shape.height, shape.width);
     for (Part& part : parts) {
         rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;
@@ -203,9 +266,12 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
 
 void copy_samples(const std::vector<Part>& parts, const LosslessShape& shape, uint16_t* to) {
     for (const Part& part : parts)
-        for (int row = 0; row < shape.height; ++row)
+        for (int row = 0; row < shape.height; ++row) {
+            const uint8_t* pixels = part.pixels ? part.pixels->row(row) : nullptr;
             for (int column = 0; column < shape.width; ++column)
-                *to++ = part.values[*part.plane->sample(row, column)];
+                *to++ = part.values[pixels ? int(bits(pixels, column, 1)) ^ !part.ink
+                                           : *part.plane->sample(row, column)];
+        }
 }
 
 // Reads the size of a stream: a number, as section "Container" of docs/format/format.md defines it.

@@ -1,0 +1,56 @@
+// The pixels of a plane of two values, as bits. Source: section "Two values" of
+// docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include <bit>
+
+#include "cpu/runtime/simd.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+// Pixels beyond the plane are 0. A pixel in column c of a row is bit c of the bytes from row(r).
+class BitRows {
+public:
+    static constexpr int kMostBits = 57;  // of one call of bits()
+    static constexpr int kBeside = 64;    // columns on each side that may be read
+    static constexpr int kAbove = 32;     // rows above the first one that may be read
+
+    BitRows(int height, int width)
+        : width_(width),
+          stride_((width + 3 * kBeside + 7) / 8),
+          bytes_(size_t(kAbove + height) * stride_) {}
+
+    int64_t stride() const { return stride_; }
+    MMP_INLINE const uint8_t* row(int row) const {
+        return &bytes_[(kAbove + row) * stride_ + kBeside / 8];
+    }
+    // Makes pixels 1 that lie in one byte.
+    MMP_INLINE void set(int row, int column, int count) {
+        bytes_[(kAbove + row) * stride_ + (kBeside + column) / 8] |=
+            uint8_t(((1 << count) - 1) << (column & 7));
+    }
+    // Makes the pixels 1 whose sample is `ink`.
+    void set_row(int row, const uint16_t* samples, uint16_t ink) {
+        for (int column = 0; column < width_; ++column)
+            if (samples[column] == ink) set(row, column, 1);
+    }
+
+private:
+    const int width_;
+    const int64_t stride_;
+    ZeroedLines<uint8_t> bytes_;
+};
+
+// Returns `count` pixels of a row from `column` on; the first one is the lowest bit.
+MMP_INLINE uint64_t bits(const uint8_t* row, int64_t column, int count) {
+    uint64_t word;
+    memcpy(&word, row + (column >> 3), sizeof word);
+    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+    return word >> (column & 7) & ((uint64_t{1} << count) - 1);
+}
+
+}  // namespace mmp

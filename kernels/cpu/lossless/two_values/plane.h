@@ -1,0 +1,166 @@
+// A plane of two values, pixel by pixel, in both directions. Source: section "Two values" of
+// docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include "cpu/lossless/two_values/bit_rows.h"
+#include "cpu/lossless/two_values/groups.h"
+#include "cpu/lossless/two_values/mixing.h"
+#include "cpu/lossless/two_values/places.h"
+#include "cpu/runtime/simd.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+// Coder is as in PlaneCoder: code(one, given), end_cell(row, column) and writes.
+template <class Coder, int Form>
+class TwoValuesCoder {
+public:
+    // `given` has the pixels to write, and is null to read.
+    TwoValuesCoder(int height, int width, const BitRows* given, BitRows& rows, Coder& coder)
+        : width_(width),
+          given_(given),
+          rows_(rows),
+          stride_(rows.stride()),
+          places_(rows, height, width),
+          mixing_(height, width),
+          known_(zeroed<SlowModel>(kCertain ? size_t{7} << 16 : 0)),
+          coder_(coder) {}
+
+    MMP_INLINE void code_row(int row) {
+        number_ = row;
+        row_ = rows_.row(row);
+        given_row_ = given_ ? given_->row(row) : nullptr;
+        places_.begin_row(row);
+        groups_.begin_row();
+        far_ = 0;
+        prepared_ = -1;
+        for (int column = 0; column < width_; column += Groups::kSide) {
+            const int end = std::min(column + Groups::kSide, width_);
+            code_group(column, end);
+            if (end % kCellSide == 0 || end == width_) coder_.end_cell(row, end - 1);
+        }
+    }
+
+private:
+    static constexpr int kCertain = kTwoValuesForms[Form - 1].certain;
+
+    MMP_INLINE void code_group(int column, int end) {
+        const int value = Groups::value(row_, stride_, column);
+        int open = value < 0 ? column : end;  // first column of those that the group says nothing of
+        if (value >= 0) {
+            const int size = end - column;
+            const int one = groups_.predict(value, rows_, row_, column, places_.along, far_,
+                                            near_class_);
+            const uint64_t whole = value ? (1 << size) - 1 : 0;
+            const int broken = code(one, given_ && bits(given_row_, column, size) != whole);
+            groups_.learn(value, broken);
+            if (!broken) {
+                if (value) rows_.set(number_, column, size);
+                places_.skip(column, size);
+                far_ += size;
+                return;
+            }
+            int pixel = value;
+            open = column;
+            for (; open < end && pixel == value; ++open) {
+                if (open == end - 1) {
+                    set(open, !value);
+                    places_.skip(open, 1);
+                    pixel = !value;
+                } else {
+                    pixel = mix(open, 1 + value);
+                }
+            }
+        }
+        for (; open < end; ++open) code_pixel(open);
+    }
+
+    MMP_INLINE int code(int one, int given) {
+        return coder_.code(std::clamp(one, kLeastOfPixel, 65536 - kLeastOfPixel), given);
+    }
+    MMP_INLINE int given(int column) const {
+        return given_ ? int(bits(given_row_, column, 1)) : 0;
+    }
+    MMP_INLINE void set(int column, int pixel) {
+        if (pixel) rows_.set(number_, column, 1);
+    }
+
+    // Codes a pixel that no group gives.
+    MMP_INLINE void code_pixel(int column) {
+        if constexpr (kCertain) {
+            SlowModel& known = known_model(column);
+            const int one = known.one();
+            if (one < kCertain || one > 65536 - kCertain) {
+                const int pixel = code(one, given(column));
+                known.learn(pixel);
+                places_.follow(column);
+                set(column, pixel);
+                return;
+            }
+            known.learn(mix(column, 0));
+        } else {
+            mix(column, 0);
+        }
+    }
+
+    MMP_INLINE SlowModel& known_model(int column) const {
+        int known = 0;
+        const auto& along = places_.along;
+        if (along.count && !far_) {
+            const Place& first = along.places[0];
+            known = 1 + int(bits(rows_.row(first.row), first.column + 1, 1)) +
+                    2 * ((first.distance < 6) + (first.distance < 2));
+        }
+        const uint64_t around = bits(row_, column - 4, 4) |
+                                bits(row_ - stride_, column - 3, 7) << 4 |
+                                bits(row_ - 2 * stride_, column - 2, 5) << 11;
+        return known_[size_t(known) << 16 | around];
+    }
+
+    // Codes a pixel by all models. `g` is 0 if its group is not broken, else 1 + the group's value.
+    MMP_INLINE int mix(int column, int g) {
+        const bool ready = g == 0 && prepared_ == column;
+        if (!ready) {
+            lines_ = places_.find_lines(row_, stride_, column);
+            template_lines_ = mixing_.find_lines(row_, stride_, column,
+                                                 g ? 1 + column % Groups::kSide : 0);
+        }
+        places_.find(number_, column, lines_, far_ == 0);
+        const PixelsAround around(row_, stride_, column);
+        const int one = mixing_.predict(template_lines_, rows_, places_.along, around, g, column);
+        if (g == 0) {
+            // The next lines do not depend on this pixel, so they are fetched while it is coded.
+            prepared_ = column + 1;
+            lines_ = places_.find_lines(row_, stride_, column + 1);
+            template_lines_ = mixing_.find_lines(row_, stride_, column + 1, 0);
+            near_class_ = mixing_.near_class();
+            far_ = 0;
+        }
+        const int pixel = code(one, given(column));
+        mixing_.learn(pixel);
+        set(column, pixel);
+        return pixel;
+    }
+
+    const int width_;
+    const BitRows* const given_;
+    BitRows& rows_;
+    const int64_t stride_;
+    Places<kTwoValuesForms[Form - 1].places> places_;
+    Groups groups_;
+    Mixing<Form> mixing_;
+    Zeroed<SlowModel> known_;  // by what is around a pixel
+    Coder& coder_;
+
+    int number_ = 0;
+    const uint8_t* row_ = nullptr;
+    const uint8_t* given_row_ = nullptr;
+    int far_ = 0, near_class_ = 7;
+    int prepared_ = -1;  // the column whose lines are fetched
+    typename Places<kTwoValuesForms[Form - 1].places>::Lines lines_{};
+    typename Mixing<Form>::TemplateLines template_lines_{};
+};
+
+}  // namespace mmp
