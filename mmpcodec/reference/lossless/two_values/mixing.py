@@ -18,7 +18,7 @@ from mmpcodec.reference.entropy.logistic_mixing import (
     stretch,
 )
 from mmpcodec.reference.lossless.two_values.bit_rows import FACTORS, HASH_BITS, BitRows, ones
-from mmpcodec.reference.lossless.two_values.places import Place
+from mmpcodec.reference.lossless.two_values.places import AlikePlace
 
 LEAST_CODED, MOST_CODED = 2, ONE - 2
 """Limits of the probability with which a bit is coded, in 1/65536."""
@@ -255,7 +255,7 @@ class Mixer:
         self.stages: dict[int, list[int]] = {}
 
     def code(
-        self, row: int, column: int, group: int, places: Sequence[Place], pixel: int | None
+        self, row: int, column: int, group: int, places: Sequence[AlikePlace], pixel: int | None
     ) -> int:
         """Code a pixel, adapt all that predicted it, and return it.
 
@@ -264,7 +264,7 @@ class Mixer:
         row, column : int
         group : int
             1 or 2 for a pixel of a broken group of zeros or ones, else 0 (g in the format).
-        places : sequence of Place
+        places : sequence of AlikePlace
             Places of the pixel, the nearest one first.
         pixel : int or None
             The pixel to encode; None decodes.
@@ -277,7 +277,8 @@ class Mixer:
         for key, state in zip(seen, states, strict=True):
             inputs.append(stretched(self.history.probability(key)) if state.uses else 0)
         rows = *around.rows, 8 * self._known_template(states) + around.nearest
-        pixel = self._code_mixture(around, rows[: self.sets], np.array([*inputs, LAST_INPUT]), pixel)
+        inputs.append(LAST_INPUT)
+        pixel = self._code_mixture(around, rows[: self.sets], np.array(inputs), pixel)
         for key, state in zip(seen, states, strict=True):
             self.history.learn(key, pixel)
             state.learn(pixel)
@@ -322,7 +323,7 @@ class Mixer:
         own = enumerate(states[: len(self.masks)], 1)
         return max((number for number, state in own if state.uses >= SURE_USES), default=0)
 
-    def _look(self, row: int, column: int, group: int, places: Sequence[Place]) -> Around:
+    def _look(self, row: int, column: int, group: int, places: Sequence[AlikePlace]) -> Around:
         """Look at the pixels and the places of a pixel."""
         bits = self.pixels.bits
         left, above = bits(row, column - 1, 1), bits(row - 1, column - 1, 3)
@@ -361,13 +362,13 @@ class Mixer:
         ]
 
     def _place_contexts(
-        self, places: Sequence[Place], above: int, beside: int, vote: int
+        self, places: Sequence[AlikePlace], above: int, beside: int, vote: int
     ) -> list[int]:
         """Return the contexts of the models about places.
 
         Parameters
         ----------
-        places : sequence of Place
+        places : sequence of AlikePlace
         above, beside : int
             A and B in the format.
         vote : int
@@ -398,14 +399,14 @@ class Mixer:
             (above << 20) + (parts << 8) + vote,
         ]
 
-    def _square(self, places: Sequence[Place], number: int) -> int:
+    def _square(self, places: Sequence[AlikePlace], number: int) -> int:
         """Return the 25 pixels around a place, 0 without it (q in the format)."""
         if number >= len(places):
             return 0
         row, column, _ = places[number]
         return sum(self.pixels.bits(row + r, column - 2, 5) << 5 * (r + 2) for r in range(-2, 3))
 
-    def _votes(self, places: Sequence[Place], row: int, column: int, count: int) -> int:
+    def _votes(self, places: Sequence[AlikePlace], row: int, column: int, count: int) -> int:
         """Return how many of ``count`` votes the places give for a 1 at an offset from them."""
         total = ones_weight = 0
         for place in places:
@@ -449,7 +450,7 @@ def template_masks(count: int) -> list[int]:
     return masks
 
 
-def distance_class(places: Sequence[Place], number: int) -> int:
+def distance_class(places: Sequence[AlikePlace], number: int) -> int:
     """Return the class of the distance of a place, 7 if there is no such place."""
     if number >= len(places):
         return NO_PLACE

@@ -23,16 +23,16 @@ ALWAYS_BY_KEYS = 4
 """Most places of a pixel from which on keys always give candidates."""
 
 
-class Place(NamedTuple):
+class AlikePlace(NamedTuple):
     """An earlier pixel, and the distance of its window from that of the pixel that it is for."""
 
     row: int
     column: int
     distance: int
 
-    def moved(self, rows: int, columns: int) -> "Place":
+    def moved(self, rows: int, columns: int) -> "AlikePlace":
         """Return the place some rows below and columns to the right, with the same distance."""
-        return Place(self.row + rows, self.column + columns, self.distance)
+        return AlikePlace(self.row + rows, self.column + columns, self.distance)
 
 
 class Places:
@@ -47,9 +47,9 @@ class Places:
 
     Attributes
     ----------
-    followed : list of Place
+    followed : list of AlikePlace
         Places of the pixel before, or of an earlier one and moved along (L in the format).
-    above, own : list of lists of Place
+    above, own : list of lists of AlikePlace
         Places of each pixel of the row above, and of the row that is coded.
     mixed : dict of int to list of int
         Columns of the mixed pixels of the rows whose pixels have not entered the lines yet.
@@ -59,9 +59,9 @@ class Places:
 
     def __init__(self, pixels: BitRows, most: int):
         self.pixels, self.most = pixels, most
-        self.followed: list[Place] = []
-        self.above: list[list[Place]] = []
-        self.own: list[list[Place]] = [[] for _ in range(pixels.width)]
+        self.followed: list[AlikePlace] = []
+        self.above: list[list[AlikePlace]] = []
+        self.own: list[list[AlikePlace]] = [[] for _ in range(pixels.width)]
         self.mixed: dict[int, list[int]] = {}
         self.lines: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
@@ -76,7 +76,7 @@ class Places:
                 del entries[ENTRIES[self.most] :]
         self.mixed[row] = []
 
-    def find(self, row: int, column: int, far: int) -> list[Place]:
+    def find(self, row: int, column: int, far: int) -> list[AlikePlace]:
         """Find the places of a pixel that is mixed, and return them, the nearest one first.
 
         Parameters
@@ -91,7 +91,7 @@ class Places:
             for candidate in self._candidates(row, column, far)
             if 0 <= candidate[1] < self.pixels.width
         )
-        places = [Place(*at, (own ^ self._window(*at)).bit_count()) for at in candidates]
+        places = [AlikePlace(*at, (own ^ self._window(*at)).bit_count()) for at in candidates]
         places.sort(key=lambda place: place.distance)
         self.mixed[row].append(column)
         self._keep(column, places[: self.most])
@@ -108,11 +108,11 @@ class Places:
         """Move the followed places along with pixels that their group gives."""
         self.followed = [place.moved(0, count) for place in self.followed]
 
-    def _keep(self, column: int, places: list[Place]) -> None:
+    def _keep(self, column: int, places: list[AlikePlace]) -> None:
         """Keep the places of a pixel."""
         self.own[column] = self.followed = places
 
-    def _above(self, column: int) -> list[Place]:
+    def _above(self, column: int) -> list[AlikePlace]:
         """Return the places of a pixel of the row above; none beyond the plane."""
         return self.above[column] if column < self.pixels.width else []
 

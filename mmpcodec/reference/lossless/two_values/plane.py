@@ -23,7 +23,7 @@ from mmpcodec.reference.lossless.two_values.mixing import (
     distance_class,
     stretched,
 )
-from mmpcodec.reference.lossless.two_values.places import Place, Places
+from mmpcodec.reference.lossless.two_values.places import AlikePlace, Places
 
 GROUP = 8
 """Pixels of a group."""
@@ -174,7 +174,7 @@ class TwoValuesCoder:
         self.places.skip(count)
 
     def _code_pixel(self, row: int, column: int, group: int, given: int | None) -> int:
-        """Code a pixel that its group does not give, and return it; ``group`` is g in the format."""
+        """Code a pixel that its group does not give, and return it (``group`` is g)."""
         key = self._known_key(row, column) if self.certain and group == 0 else None
         probability = ONE // 2 if key is None else self.known.probability(key)
         if key and not self.certain <= probability <= ONE - self.certain:
@@ -248,7 +248,7 @@ class BrokenGroups:
         self,
         row: int,
         column: int,
-        followed: Sequence[Place],
+        followed: Sequence[AlikePlace],
         state: tuple[int, int],
         given: int | None,
     ) -> int:
@@ -258,7 +258,7 @@ class BrokenGroups:
         ----------
         row, column : int
             First pixel of the group.
-        followed : sequence of Place
+        followed : sequence of AlikePlace
             Places of the pixel before it that say something about the group.
         state : (int, int)
             ``near_class`` and ``far`` of ``TwoValuesCoder``.
@@ -269,7 +269,8 @@ class BrokenGroups:
         near = self._is_near(row, column)
         keys = self._keys(row, column, near, followed, classes)
         if near or self.broken or self.broken_above or followed:
-            bit = self._code_mixture(keys, 1 + 5 * classes[0] + classes[1] if followed else 0, given)
+            weights = 1 + 5 * classes[0] + classes[1] if followed else 0
+            bit = self._code_mixture(keys, weights, given)
         else:
             bit = code_bit(self.coder, self.models.probability(keys[0]), given)
             self.models.learn(keys[0], bit)
@@ -293,7 +294,7 @@ class BrokenGroups:
         row: int,
         column: int,
         near: int,
-        followed: Sequence[Place],
+        followed: Sequence[AlikePlace],
         classes: tuple[int, int],
     ) -> list[tuple]:
         """Return what chooses the four models; ``classes`` are c and d in the format."""
@@ -313,7 +314,7 @@ class BrokenGroups:
         ]
 
     def _says(
-        self, followed: Sequence[Place], classes: tuple[int, int]
+        self, followed: Sequence[AlikePlace], classes: tuple[int, int]
     ) -> tuple[int, int, int, int]:
         """Return what the first and the second place say about the group."""
         first = followed[0].moved(0, 1)
