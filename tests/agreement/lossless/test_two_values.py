@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.operations import OPERATIONS, silent
-from support.planes import outcome
-from support.two_values import PIXELS, plane_of
+from support.planes import PIXELS, outcome, plane_of
 
 from mmpcodec import _cpu
 from mmpcodec.reference.lossless import coder
