@@ -29,13 +29,13 @@ def test_planes_of_two_values(name, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("depth", "values"), [(8, (255, 0)), (8, (3, 4)), (16, (9, 65535))])
+@pytest.mark.parametrize(("depth", "values"), [(8, (255, 0)), (10, (3, 1023))])
 def test_values_of_deeper_samples(depth, values, form):
-    check(plane_of("text", values), depth, form)
+    check(plane_of("noise", values), depth, form)
 
 
-@settings(max_examples=40)
-@given(st.data(), st.integers(1, 40), st.integers(1, 40), st.sampled_from(FORMS))
+@settings(max_examples=25)
+@given(st.data(), st.integers(1, 30), st.integers(1, 40), st.sampled_from(FORMS))
 def test_any_planes(data, height, width, form):
     """Rows of few kinds, so that groups are whole and places alike in some of the planes."""
     seed, kinds = data.draw(st.integers(0, 2**32 - 1)), data.draw(st.integers(1, 8))

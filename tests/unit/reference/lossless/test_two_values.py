@@ -26,7 +26,12 @@ from mmpcodec.reference.lossless.two_values.mixing import (
     template_masks,
 )
 from mmpcodec.reference.lossless.two_values.places import FACTORS, AlikePlace, Places
-from mmpcodec.reference.lossless.two_values.plane import TwoValuesCoder, form_of, rarer
+from mmpcodec.reference.lossless.two_values.plane import (
+    BrokenGroups,
+    TwoValuesCoder,
+    form_of,
+    rarer,
+)
 from mmpcodec.tools import LOSSLESS_FORMS
 
 FORMS = range(1, len(LOSSLESS_FORMS))
@@ -139,6 +144,79 @@ def test_pixels_of_ink_are_ones(name, ink):
         coder.code_row(row, given_row)
     assert sum(row.bit_count() for row in coder.pixels.rows) == 1
     np.testing.assert_array_equal(plane.inner, numbers)
+
+
+class Recorder:
+    """Coder that keeps the probability of each bit that it encodes."""
+
+    def __init__(self):
+        self.coded = []
+        self.tally = SymbolWriter(LOSSLESS_SYNTAX).tally
+
+    def bit(self, syntax, probability, bit):
+        self.coded.append((probability, bit))
+        return bit
+
+
+def coder_of(height, width, form=3):
+    recorder, plane = Recorder(), Plane(height, width, 1)
+    cells = CellRates((height, width), recorder.tally)
+    return TwoValuesCoder(plane, recorder, LOSSLESS_FORMS[form], cells, 1), recorder
+
+
+def test_groups_of_a_row():
+    """Three whole groups; a broken one whose last pixel needs no bit; a group without a value."""
+    coder, recorder = coder_of(2, 40)
+    row = np.zeros(40, int)
+    row[31] = 1
+    coder.code_row(0, row)
+    bits = [bit for _, bit in recorder.coded]
+    assert bits == [0, 0, 0, 1, *[0] * 7, *[0] * 8]
+    assert [probability for probability, _ in recorder.coded[:4]] == [64, 49, 40, 33]
+    assert coder.breaks.broken == 1
+    assert coder.breaks.whole == 0
+    assert coder.far == 0  # a pixel of the last group was mixed
+    assert coder.near_class == 7
+    assert coder.places.mixed[0] == [*range(24, 31), *range(32, 40)]
+    coder.code_row(1, np.zeros(40, int))
+    assert (coder.breaks.broken_above, coder.breaks.broken, coder.breaks.whole) == (1, 0, 34)
+    assert coder.places.mixed[1] == [*range(24, 40)]  # these groups are not clear
+    assert coder.far == 0
+
+
+def test_far_counts_pixels_of_whole_groups_of_both_values():
+    coder, recorder = coder_of(5, 64)
+    coder.pixels.rows[:4] = [(1 << 64) - 1] * 4
+    coder.pixels.rows[4] = 0
+    coder.places.begin_row(4)
+    coder.pixels.fill(4, 0, 16, 1)
+    coder.places.followed = [AlikePlace(0, 40, 3)]
+    coder._code_group(4, 16, [1] * 8)
+    assert coder.far == 8
+    assert recorder.coded == [(64, 0)]
+    assert coder.places.followed == [AlikePlace(0, 48, 3)]
+    coder._code_group(4, 24, [1, 1, 0, 1, 1, 1, 1, 1])
+    assert [bit for _, bit in recorder.coded[1:]] == [1, 1, 1, 0, 1, 1, 1, 1, 1]
+    assert coder.far == 0
+    assert coder.breaks.broken == 0
+    keys = coder.places.mixed[4]
+    assert keys == [*range(24, 32)]
+
+
+def test_what_places_say_about_a_group():
+    pixels = np.zeros((12, 60), int)
+    pixels[5, 26] = 1
+    groups = BrokenGroups(rows_of(pixels), Recorder())
+
+    def says(*columns, row=5):
+        return groups._says([AlikePlace(row, column, 0) for column in columns], (2, 3))
+
+    assert says(20) == (1 + (5 >> 1), 2, 3, 0)
+    assert says(25, 3) == (1, 2, 3, 1)
+    assert says(26, 20) == (5, 2, 3, 2)  # the one is left of the group
+    assert says(15, 40, row=6) == (5, 2, 3, 1)
+    assert says(14, 40, row=6) == (0, 2, 3, 1)
+    assert says(70) == (0, 2, 3, 0)
 
 
 def test_forms_choose_rows_of_the_table():
