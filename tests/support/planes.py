@@ -1,11 +1,13 @@
 """Planes to code as lossless samples, outcomes of decoding, and rounding modes of floating
 point."""
 
+from collections.abc import Callable
+
 import numpy as np
 from hypothesis import strategies as st
 
 from mmpcodec import FormatError
-from support.strategies import CONTENT
+from support.strategies import CONTENT, text_like
 
 DEPTHS = (1, 2, 4, 7, 8, 9, 12, 15, 16)
 ROUNDING = {
@@ -36,3 +38,69 @@ def outcome(decode):
         return decode().tobytes()
     except FormatError as error:
         return str(error)
+
+
+def noise(height: int, width: int, share: float = 0.5) -> np.ndarray:
+    """Pixels at random, of which a share is 1."""
+    return np.random.default_rng(height * width).random((height, width)) < share
+
+
+def text(height: int, width: int) -> np.ndarray:
+    """Glyphs that come again."""
+    return text_like(np.random.default_rng(5), height, width) < 128
+
+
+def halftone(height: int, width: int) -> np.ndarray:
+    """Shades of grey by ordered dither."""
+    i, j = np.indices((height, width))
+    matrix = np.array([[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]])
+    return 16 * (i + j) > (height + width) * matrix[i % 4, j % 4]
+
+
+def one_pixel(height: int, width: int, row: int, column: int) -> np.ndarray:
+    """A plane whose second value appears once."""
+    pixels = np.zeros((height, width), bool)
+    pixels[row, column] = True
+    return pixels
+
+
+def lines_of_text(height: int, width: int) -> np.ndarray:
+    """Lines of a few glyphs with white between them, so that whole groups are among them."""
+    pixels = text(height, width)
+    pixels[:, width // 3 : width // 3 + 26] = False
+    pixels[height // 2 : height // 2 + 9] = False
+    return pixels
+
+
+def black_areas(height: int, width: int) -> np.ndarray:
+    """A page with large black areas, some of whose pixels are white."""
+    pixels = np.zeros((height, width), bool)
+    pixels[2:-3, 3:-2] = True
+    pixels[height // 2, width // 2 : width // 2 + 5] = False
+    pixels[height // 3, -9] = pixels[height // 2 + 2, width // 2 + 3] = False
+    return pixels
+
+
+PIXELS: dict[str, Callable[[], np.ndarray]] = {
+    "noise": lambda: noise(13, 37),
+    "a few ones": lambda: noise(18, 71, 0.03),
+    "a few zeros": lambda: noise(18, 71, 0.97),
+    "text": lambda: text(40, 67),
+    "text with gaps": lambda: lines_of_text(57, 93),
+    "halftone": lambda: halftone(24, 45),
+    "one pixel": lambda: one_pixel(21, 150, 12, 77),
+    "first pixel": lambda: one_pixel(9, 20, 0, 0),
+    "last pixel": lambda: one_pixel(9, 25, 8, 24),
+    "last pixel of a group": lambda: one_pixel(9, 24, 4, 7),
+    "all but one pixel": lambda: ~one_pixel(10, 90, 7, 81),
+    "black areas": lambda: black_areas(30, 83),
+    "a row": lambda: noise(1, 90, 0.1),
+    "a column": lambda: noise(60, 1, 0.3),
+    "two pixels": lambda: one_pixel(1, 2, 0, 1),
+}
+"""Pixels by name: small planes that reach all kinds of groups, places and models."""
+
+
+def plane_of(name: str, values: tuple[int, int] = (0, 1)) -> np.ndarray:
+    """Samples (1, H, W) of some pixels, with the values of pixels 0 and 1."""
+    return np.where(PIXELS[name](), values[1], values[0])[None].astype(np.uint16)

@@ -86,12 +86,12 @@ class WeightSet:
 
     def mix(self, odds: np.ndarray) -> int:
         """Return the weighted logarithmic odds, in 1/256."""
-        return _mixed(int(self.weights @ odds) >> WEIGHT_BITS)
+        return limited_odds(int(self.weights @ odds) >> WEIGHT_BITS)
 
     def learn(self, odds: np.ndarray, mixture: int, bit: int) -> None:
         """Move the weights, which gave the mixture, towards those that predict the bit."""
         rate = 2 + 2000 // (100 + self.uses)
-        error = rate * (ONE * bit - _probability(mixture) >> 4)
+        error = rate * (ONE * bit - probability_of(mixture) >> 4)
         gain = min(max(error, -MOST_GAIN), MOST_GAIN)
         self.weights += (odds * gain + (1 << 14)) >> 15
         np.clip(self.weights, -MOST_WEIGHT, MOST_WEIGHT, out=self.weights)
@@ -185,10 +185,10 @@ class LogisticMixing:
         mixture = mixtures[0]
         if len(sets) > 1:
             products = (share * x for share, x in zip(shares, mixtures, strict=True))
-            mixture = _mixed(sum(products) >> 16)
-        probability = _probability(mixture)
+            mixture = limited_odds(sum(products) >> 16)
+        probability = probability_of(mixture)
         if self.last_stage:
-            stage = self.stages.setdefault((self.rows[0], decision), _first_stage())
+            stage = self.stages.setdefault((self.rows[0], decision), first_stage())
             place, part = divmod(min(max(mixture + 2048, 0), 4095), 128)
             between = ((128 - part) * stage[place] + part * stage[place + 1]) >> 7
             probability = _limited((probability + between) >> 1)
@@ -198,7 +198,7 @@ class LogisticMixing:
             nearest = place + (part >= 64)
             stage[nearest] += (min(ONE * bit, ONE - 1) - stage[nearest]) >> 6
         if len(sets) > 1:
-            error = ONE * bit - _probability(mixture)
+            error = ONE * bit - probability_of(mixture)
             for k, x in enumerate(mixtures):
                 share = shares[k] + ((4 * x * error + (1 << 17)) >> 18)
                 shares[k] = min(max(share, -MOST_SHARE), MOST_SHARE)
@@ -232,17 +232,17 @@ def hashed_line(context: int, decision: int) -> int:
     return (y ^ y >> 15) % 2**LINE_BITS
 
 
-def _first_stage() -> list[int]:
+def first_stage() -> list[int]:
     """Return the initial probabilities of the last stage."""
-    return [_probability(_mixed(128 * (i - STAGES // 2))) for i in range(STAGES)]
+    return [probability_of(limited_odds(128 * (i - STAGES // 2))) for i in range(STAGES)]
 
 
-def _mixed(odds: int) -> int:
+def limited_odds(odds: int) -> int:
     """Limit logarithmic odds of a mixture."""
     return min(max(odds, -MOST_MIXED), MOST_MIXED)
 
 
-def _probability(odds: int) -> int:
+def probability_of(odds: int) -> int:
     """Return the probability of logarithmic odds, in 1/65536."""
     return int(squash()[odds + MOST_MIXED])
 

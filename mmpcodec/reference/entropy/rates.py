@@ -63,4 +63,4 @@ def rate_table() -> np.ndarray:
 LOG2 = rate_table()
 """The table that ``rate_table`` computes."""
 BIT_RATES = (12 << RATE_FRACTION_BITS) - LOG2[: 1 << 12]
-"""Coarse rate of a bit by its probability in 1/4096, in 1/4096 bit; entry 0 is not used."""
+"""Coarse rate of a bit by its probability in 1/4096, in 1/4096 bit; entry 0 is 12 bits."""

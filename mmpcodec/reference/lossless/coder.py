@@ -2,7 +2,7 @@
 
 Source: section "Lossless samples" of ``docs/format/format.md``. ``blend`` fits the prediction;
 ``context`` corrects it, and makes contexts with this module. ``runs`` has what one decision codes
-for several samples, ``fast_coder`` the fast mode.
+for several samples, ``fast_coder`` the fast mode. ``two_values`` codes planes of two values.
 """
 
 from collections.abc import Callable
@@ -27,6 +27,7 @@ from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
+from mmpcodec.reference.lossless.two_values.plane import TwoValuesCoder, rarer
 from mmpcodec.reference.lossless.values import code_values, map_pays, used_values
 
 SECTION = "Lossless samples"
@@ -412,19 +413,11 @@ def _code_planes(coders, given, shape, depth, form, progress) -> tuple[np.ndarra
         if given is not None:
             numbers = np.searchsorted(values, given[number])
         planes.append(Plane(height, width, len(values) - 1))
-        fast = form.models == fast_coder.MODELS
-        noisy = False
-        if not fast and len(values) > 1:
-            noisy = bool(coder.bit("map", ONE // 2, None if numbers is None else is_noisy(numbers)))
-        # The rate of the values is taken before, and belongs to no cell.
-        cells = CellRates((height, width), coder.tally)
-        samples_coder: FastCoder | PlaneCoder | None = None
+        samples_coder = None
         if len(values) > 1:
-            samples_coder = (
-                FastCoder(planes, coder, form, cells)
-                if fast
-                else PlaneCoder(planes, coder, form, cells, noisy)
-            )
+            samples_coder = _samples_coder(planes, coder, form, numbers, count == 1)
+        # Without a coder of samples, no cell has a rate.
+        cells = samples_coder.cells if samples_coder else CellRates((height, width), coder.tally)
         for row in range(height):
             report_row(progress, number, row, shape)
             if samples_coder:
@@ -437,6 +430,41 @@ def _code_planes(coders, given, shape, depth, form, progress) -> tuple[np.ndarra
     return decoded, np.sum(rates, axis=0)
 
 
+def _samples_coder(
+    planes: list[Plane], coder, form, numbers: np.ndarray | None, alone: bool
+) -> PlaneCoder | FastCoder | TwoValuesCoder:
+    """Return the coder of the samples of a plane of several values.
+
+    Parameters
+    ----------
+    planes : list of Plane
+        The earlier planes, then the plane to code.
+    coder : SymbolReader or SymbolWriter
+        It codes one bit of the plane here, if the coder of its samples needs one.
+    form : LosslessForm
+    numbers : (H, W) int array or None
+        The samples to encode; None decodes.
+    alone : bool
+        Whether the payload has no other plane.
+    """
+    plane = planes[-1]
+    two_values = alone and form.max_error == 0 and plane.most == 1
+    fast = form.models == fast_coder.MODELS and not two_values
+    choice = 0
+    if not fast:
+        wanted = None
+        if numbers is not None:
+            wanted = rarer(numbers) if two_values else is_noisy(numbers)
+        choice = coder.bit("map", ONE // 2, wanted)
+    # The rate of values and of this bit belongs to no cell.
+    cells = CellRates((plane.height, plane.width), coder.tally)
+    if two_values:
+        return TwoValuesCoder(plane, coder, form, cells, choice)
+    if fast:
+        return FastCoder(planes, coder, form, cells)
+    return PlaneCoder(planes, coder, form, cells, bool(choice))
+
+
 def report_row(
     progress: Callable[[int, int], None], number: int, row: int, shape: tuple[int, int, int]
 ) -> None:
@@ -447,8 +475,13 @@ def report_row(
         progress((number * down + row // STRIP) * across, count * down * across)
 
 
-def _code_row(coder: PlaneCoder | FastCoder, row: int, given: np.ndarray | None) -> None:
+def _code_row(
+    coder: PlaneCoder | FastCoder | TwoValuesCoder, row: int, given: np.ndarray | None
+) -> None:
     """Code a row; ``given`` are the samples to encode, or None to decode."""
+    if isinstance(coder, TwoValuesCoder):
+        coder.code_row(row, given)
+        return
     coder.plane.begin_row(row)
     coder.blend.begin_row()
     coder.code_row(row, given)

@@ -1,0 +1,1 @@
+"""Planes of two values: templates, and earlier places whose surroundings look alike."""
