@@ -1,12 +1,12 @@
-"""Sections Lossless samples, Fast mode and Logistic mixing of the text."""
-
-import math
+"""Sections Lossless samples and Fast mode of the text."""
 
 import numpy as np
 from independent.arithmetic import limited
-from independent.file import Reader
+from independent.file import FORMS, Reader
 from independent.fitted_prediction import PLACES, Prediction
+from independent.logistic_mixing import LogisticMixing, learn
 from independent.rangecoder import BinaryModels, RangeCoder
+from independent.two_values import two_values
 
 
 def lossless_samples(payload, height, width, depth, count, tools):
@@ -22,7 +22,9 @@ def lossless_samples(payload, height, width, depth, count, tools):
         coder = RangeCoder(stream)
         occurring = range(2**depth) if tools["max error"] else values(coder, depth)
         plane = Plane(height, width, len(occurring) - 1)
-        if plane.M > 0:
+        if plane.M == 1 and count == 1 and not tools["max error"]:
+            two_values(coder, plane, form_number(tools))
+        elif plane.M > 0:
             if tools["models"] == 2:
                 FastDecoder(coder, plane, before, tools).decode()
             else:
@@ -32,6 +34,11 @@ def lossless_samples(payload, height, width, depth, count, tools):
         before = [plane, *before[:1]]
         found[number] = np.array(occurring)[np.array(plane.x)]
     return found
+
+
+def form_number(tools):
+    names = "predictors", "models", "weight sets", "last stage"
+    return FORMS.index(tuple(tools[name] for name in names))
 
 
 def values(coder, depth):
@@ -487,97 +494,4 @@ class FastDecoder:
             p += ((4095 * bit - p) * (131072 // (n + 4))) >> 16
             self.second[second] = p, min(n + 1, 12)
         learn(model, bit)
-        return bit
-
-
-SQUASH = [
-    limited(math.floor(65536 / (1 + math.exp(-x / 256)) + 0.5), 1, 65535)
-    for x in range(-2815, 2816)
-]
-
-
-def squash(x):
-    return SQUASH[x + 2815]
-
-
-def stretch_table():
-    """stretch(p) by p >> 4."""
-    table = []
-    x = -2047
-    for p in range(4096):
-        while x < 2047 and squash(x) < 16 * p + 8:
-            x += 1
-        table.append(x)
-    return table
-
-
-STRETCH = stretch_table()
-
-
-def learn(model, bit):
-    p, n = model
-    p += ((65536 * bit - p) * (131072 // (2 * n + 3))) >> 16
-    model[:] = limited(p, 32, 65504), min(n + 1, 127)
-
-
-class LogisticMixing:
-    def __init__(self, coder, tools, numbers):
-        self.coder = coder
-        self.numbers = numbers  # of the models in use
-        self.count = tools["models"]
-        self.last_stage = tools["last stage"]
-        self.models = [{} for _ in range(self.count)]  # of each, p and n
-        self.sets = [{} for _ in range(tools["weight sets"])]  # of each, weights and [m]
-        self.shares = {}  # by decision
-        self.a = {}  # by decision and row
-
-    def bit(self, decision, contexts, rows):
-        known = []
-        for i, model in enumerate(self.models):
-            name = contexts[i], decision
-            if self.numbers[i] in (1, 12, 15):
-                y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
-                name = (y ^ (y >> 15)) % 2**16, decision % 16
-            known.append(model.setdefault(name, [32768, 0]))
-        bit = self.mixture([STRETCH[p >> 4] for p, n in known], decision, rows)
-        for model in known:
-            learn(model, bit)
-        return bit
-
-    def mixture(self, s, decision, rows):
-        start = {8: 2621, 16: 1638}[self.count]
-        sets, xs = [], []
-        for weight_set, row in zip(self.sets, rows, strict=False):
-            w, m = weight_set.setdefault((decision, row), ([start] * self.count, [0]))
-            sets.append((w, m))
-            xs.append(limited(sum(w[i] * s[i] for i in range(self.count)) >> 14, -2815, 2815))
-        z = xs[0]
-        if len(xs) == 4:
-            shares = self.shares.setdefault(decision, [16384] * 4)
-            z = limited(sum(shares[i] * xs[i] for i in range(4)) >> 16, -2815, 2815)
-        p = squash(z)
-        if self.last_stage:
-            a = self.a.get((decision, rows[0]))
-            if a is None:
-                a = [squash(limited(128 * (i - 16), -2815, 2815)) for i in range(33)]
-                self.a[decision, rows[0]] = a
-            t = limited(z + 2048, 0, 4095)
-            k, f = t >> 7, t % 128
-            p = limited((p + (((128 - f) * a[k] + f * a[k + 1]) >> 7)) >> 1, 32, 65504)
-        bit = self.coder.bit(p)
-
-        if self.last_stage:
-            j = k + 1 if f >= 64 else k
-            a[j] += (min(65536 * bit, 65535) - a[j]) >> 6
-        if len(xs) == 4:
-            error = 65536 * bit - squash(z)
-            for i, x in enumerate(xs):
-                share = shares[i] + ((4 * x * error + 131072) >> 18)
-                shares[i] = limited(share, -131071, 131071)
-        for (w, m), x in zip(sets, xs, strict=True):
-            rate = 2 + 2000 // (100 + m[0])
-            g = limited(rate * ((65536 * bit - squash(x)) >> 4), -32767, 32767)
-            for i in range(self.count):
-                w[i] = limited(w[i] + ((s[i] * g + 16384) >> 15), -28000, 28000)
-            m[0] = min(m[0] + 1, 2047)
         return bit
