@@ -7,7 +7,7 @@ SEVEN = 8, 12, 18, 28, 44, 72, 110
 TEMPLATES = (12, 48), (12, 48), (10, 18, 34, 72), SEVEN, SEVEN
 MOST_PLACES = 1, 1, 3, 4, 6
 WEIGHT_SETS = 1, 1, 2, 3, 3
-CERTAIN = 1024, 1024, 512, 0, 0
+CERTAIN = 2048, 2048, 512, 0, 0
 F = (
     *(0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93),
     *(0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3),
@@ -162,7 +162,7 @@ class WeightSet:
 
     def learn(self, bit):
         rate = 16 + 8000 // (100 + self.m[0])
-        h = limited((rate * (65536 * bit - squash(self.x))) >> 8, -32767, 32767)
+        h = (rate * (65536 * bit - squash(self.x))) >> 8
         for i, s in enumerate(self.s):
             self.w[i] = limited(self.w[i] + ((s * h + 1024) >> 11), -448000, 448000)
         self.m[0] = min(self.m[0] + 1, 2047)

@@ -28,15 +28,13 @@ public:
     MMP_INLINE const uint8_t* row(int row) const {
         return &bytes_[(kAbove + row) * stride_ + kBeside / 8];
     }
-    // Makes pixels 1 that lie in one byte.
-    MMP_INLINE void set(int row, int column, int count) {
-        bytes_[(kAbove + row) * stride_ + (kBeside + column) / 8] |=
-            uint8_t(((1 << count) - 1) << (column & 7));
+    MMP_INLINE void set(int row, int column) {
+        bytes_[(kAbove + row) * stride_ + (kBeside + column) / 8] |= uint8_t(1 << (column & 7));
     }
     // Makes the pixels 1 whose sample is `ink`.
     void set_row(int row, const uint16_t* samples, uint16_t ink) {
         for (int column = 0; column < width_; ++column)
-            if (samples[column] == ink) set(row, column, 1);
+            if (samples[column] == ink) set(row, column);
     }
 
 private:
@@ -52,5 +50,45 @@ MMP_INLINE uint64_t bits(const uint8_t* row, int64_t column, int count) {
     if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
     return word >> (column & 7) & ((uint64_t{1} << count) - 1);
 }
+
+// Pixels from one column on, of several rows.
+class BitsFrom {
+public:
+    MMP_INLINE BitsFrom(const uint8_t* row, int64_t stride, int64_t column)
+        : at_(row + (column >> 3)), stride_(stride), shift_(int(column & 7)) {}
+
+    MMP_INLINE uint64_t of(int down, int count) const { return bits(at_ + down * stride_, shift_, count); }
+
+private:
+    const uint8_t* const at_;
+    const int64_t stride_;
+    const int shift_;
+};
+
+// The pixels of a plane by columns: a word has the pixels of one column in a row (bit 0) and in the
+// rows above it.
+class BitColumns {
+public:
+    static constexpr int kBeside = 16;  // columns on each side that may be read
+
+    BitColumns(int height, int width)
+        : stride_(width + 2 * kBeside), words_(size_t(height + 1) * stride_) {}
+
+    MMP_INLINE const uint16_t* at(int row, int column) const {
+        return &words_[(row + 1) * stride_ + kBeside + column];
+    }
+    MMP_INLINE void begin_row(int row) {
+        const uint16_t* above = &words_[row * stride_];
+        uint16_t* here = &words_[(row + 1) * stride_];
+        for (int64_t i = 0; i < stride_; ++i) here[i] = uint16_t(above[i] << 1);
+    }
+    MMP_INLINE void set(int row, int column) {
+        words_[(row + 1) * stride_ + kBeside + column] |= 1;
+    }
+
+private:
+    const int64_t stride_;
+    ZeroedLines<uint16_t> words_;
+};
 
 }  // namespace mmp

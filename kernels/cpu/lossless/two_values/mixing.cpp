@@ -4,7 +4,6 @@ namespace mmp {
 
 PixelTables::PixelTables() {
     for (int n = 0; n < 256; ++n) slow_rates[n] = uint16_t(131072 / (2 * n + 9));
-    for (int n = 0; n < 128; ++n) rates[n] = uint16_t(131072 / (2 * n + 3));
     for (int m = 0; m < kRates; ++m) weight_rates[m] = uint16_t(16 + 8000 / (100 + m));
     for (int state = 0; state < kPixelStates; ++state) {
         const int zeros = state & 15, ones = state >> 4;

@@ -16,6 +16,7 @@
 namespace mmp {
 
 constexpr int kLeastOfPixel = 2;  // least probability of a bit, in 1/65536
+constexpr int kMostSlowUses = 250;
 constexpr int kPixelStates = 256;  // of history: how many zeros and ones a state saw lately
 
 // A slow model: probability xor 32768, then its uses. So one that never learned is 0.
@@ -32,7 +33,6 @@ struct SlowModel {
 struct PixelTables {
     PixelTables();
     uint16_t slow_rates[256];             // of slow models, by their uses
-    uint16_t rates[128];                  // of states, by their uses
     uint16_t weight_rates[kRates];        // by the number of bits that the weights saw
     uint16_t history[kPixelStates];       // probability that a slow model of history starts from
     uint8_t next[2][kPixelStates];        // history after a bit
@@ -43,7 +43,7 @@ MMP_INLINE void SlowModel::learn(int bit) {
     const int now = one();
     const int64_t moved = now + ((int64_t{(bit << 16) - now} * kPixel.slow_rates[uses]) >> 16);
     stored = uint16_t(std::clamp<int64_t>(moved, 1, 65535) ^ 0x8000);
-    uses += uses < 250;
+    uses += uses < kMostSlowUses;
 }
 
 // Returns the step of weights in 1/2048 for an input of 1.
@@ -94,7 +94,7 @@ struct TwoValuesForm {
     int templates, sizes[7], places, sets, certain;
 };
 constexpr TwoValuesForm kTwoValuesForms[4] = {
-    {2, {12, 48}, 1, 1, 1024},
+    {2, {12, 48}, 1, 1, 2048},
     {4, {10, 18, 34, 72}, 3, 2, 512},
     {7, {8, 12, 18, 28, 44, 72, 110}, 4, 3, 0},
     {7, {8, 12, 18, 28, 44, 72, 110}, 6, 3, 0},
@@ -138,22 +138,20 @@ public:
         constexpr int kStart = 1572864 / (5 * (kModels + 3));
         for (int set = 0; set < kSets; ++set)
             for (int row = 0; row < kRowsOfSet[set]; ++row)
-                std::fill_n(weights(set, row), kInputs, kStart);
+                std::fill_n(weights(set, row), kLanes, kStart);
         std::fill_n(shares_, std::size(shares_), 65536 / kSets);
     }
 
     // Finds the lines of the templates of a pixel, and fetches them. They do not depend on the
     // pixel to the left. `phase` is 0 if the pixel's group was not broken there, else 1 + the
     // column in the group.
-    MMP_INLINE TemplateLines find_lines(const uint8_t* row, int64_t stride, int column,
-                                        int phase) const {
+    MMP_INLINE TemplateLines find_lines(const RowsAround& all, int phase) const {
         static constexpr Templates<kTemplates> kMasks{sizes()};
         uint64_t sums[kTemplates];
         for (int t = 0; t < kTemplates; ++t) sums[t] = uint64_t(phase) << 40;
 #pragma GCC unroll 11
         for (int up = 0; up < kMasks.kRows; ++up) {
-            const uint32_t around =
-                uint32_t(bits(row - up * stride, column - kMasks.kSide, 2 * kMasks.kSide + 1));
+            const uint32_t around = uint32_t(all.of(up, -kMasks.kSide, 2 * kMasks.kSide + 1));
 #pragma GCC unroll 7
             for (int t = 0; t < kTemplates; ++t)
                 if (kMasks.masks[t][up])
@@ -182,24 +180,33 @@ public:
             found[i] = templates.lines[i];
             checks[i] = templates.checks[i];
         }
-        int longest = 0;
+        alignas(64) uint32_t found_odds[kLanes] = {};
 #pragma GCC unroll 15
         for (int i = 0; i < kModels; ++i) {
             Line& line = *found[i];
-            if (line.check != checks[i]) line = {checks[i], 0, {0, 0}};
+            const bool known = line.check == checks[i];
+            line.check = checks[i];
+            const uint32_t state = known ? line.states[left] : 0;
+            line.states[!left] = known ? line.states[!left] : 0;
             states_[i] = &line.states[left];
-            const uint32_t state = *states_[i];
-            const int uses = state >> 16 & 127;
-            ones_[i] = (state & 65535) ^ 0x8000;
-            uses_[i] = uses;
-            seen_[i] = state >> 23;
-            past_[i] = &history_[i * kPixelStates + seen_[i]];
-            const int odds = kMix.stretch[uint16_t(state) >> 4];
-            inputs_[i] = uses > 2 ? odds : uses ? (5 * odds) >> 3 : 0;
-            inputs_[kModels + i] = uses ? past_[i]->odds() : 0;
-            if (i < kTemplates && uses >= 2) longest = i + 1;
+            past_[i] = &history_[i * kPixelStates + (state >> 23)];
+            words_[i] = state;
+            words_[kHalf + i] = loaded<uint32_t>(past_[i]);
+            found_odds[i] = kMix.stretch[uint16_t(state) >> 4];
+            found_odds[kHalf + i] = past_[i]->odds();
         }
-        inputs_[2 * kModels] = 80;
+        for (int i = 0; i < kHalf; i += kStep) {
+            const Ints uses = loaded<Ints>(words_ + i) >> 16 & 127;
+            const Ints odds = loaded<Ints>(found_odds + i);
+            const Ints few = uses > 2 ? odds : odds * 5 >> 3;
+            store(inputs_ + i, uses ? few : Ints{});
+            store(inputs_ + kHalf + i, uses ? loaded<Ints>(found_odds + kHalf + i) : Ints{});
+        }
+        inputs_[kModels] = 80;
+        int longest = 0;
+#pragma GCC unroll 7
+        for (int i = 0; i < kTemplates; ++i)
+            if ((words_[i] >> 16 & 127) >= 2) longest = i + 1;
 
         const uint32_t w = left, a = around.up >> 1 & 7;
         const int rows_of[3] = {
@@ -248,16 +255,16 @@ public:
                 store(w + i, moved > kMostWeight ? Ints{} + kMostWeight : moved);
             }
         }
+        for (int i = 0; i < kHalf; i += kStep) {
+            store(words_ + i, learned<3, kMostModelUses, kLeastOfModel>(words_ + i, bit));
+            store(words_ + kHalf + i,
+                  learned<9, kMostSlowUses, 1>(words_ + kHalf + i, bit));
+        }
 #pragma GCC unroll 15
         for (int i = 0; i < kModels; ++i) {
-            past_[i]->learn(bit);
-            // The probability of the bit that did not occur shrinks; its product fits 32 bits.
-            uint32_t other = bit ? 65536 - ones_[i] : ones_[i];
-            other -= (other * kPixel.rates[uses_[i]] + (bit ? 0 : 65535)) >> 16;
-            const uint32_t one = std::clamp<uint32_t>(bit ? 65536 - other : other, kLeastOfModel,
-                                                      65536 - kLeastOfModel);
-            *states_[i] = (one ^ 0x8000) | std::min(uses_[i] + 1, 127u) << 16 |
-                          uint32_t{kPixel.next[bit][seen_[i]]} << 23;
+            const ptrdiff_t seen = past_[i] - &history_[i * kPixelStates];
+            *states_[i] = words_[i] | uint32_t{kPixel.next[bit][seen]} << 23;
+            store(past_[i], words_[kHalf + i]);
         }
     }
 
@@ -265,7 +272,8 @@ public:
     int near_class() const { return near_class_; }
 
 private:
-    static constexpr int kInputs = 2 * kModels + 1, kLanes = (kInputs + 15) / 16 * 16, kStep = 8;
+    // Lanes of states, of which the one behind the last is the constant input; then of history.
+    static constexpr int kStep = 8, kHalf = (kModels + kStep) / kStep * kStep, kLanes = 2 * kHalf;
     static constexpr int kMostWeight = 448000;
     static constexpr int kRowsOfSet[3] = {152, 64, 64};
     static constexpr int kFirstRow[3] = {0, 152, 216};
@@ -286,12 +294,11 @@ private:
                                  const PixelsAround& around) {
             uint64_t around_places[kForm.places] = {};
             uint32_t shares[kForm.places], all = 1;
-            const int64_t stride = rows.stride();
             for (int i = 0; i < list.count; ++i) {
-                const uint8_t* row = rows.row(list.places[i].row);
+                const BitsFrom from(rows.row(list.places[i].row), rows.stride(),
+                                    list.places[i].column - 2);
                 for (int down = 2; down >= -2; --down)
-                    around_places[i] = around_places[i] << 5 |
-                                       bits(row + down * stride, list.places[i].column - 2, 5);
+                    around_places[i] = around_places[i] << 5 | from.of(down, 5);
                 const int further = list.places[i].distance - list.places[0].distance;
                 all += shares[i] = 256u >> std::min(8, further / 7);
             }
@@ -351,6 +358,26 @@ private:
         return found;
     }
 
+    // Returns models after a bit: probabilities xor 32768, then uses. The probability of the bit
+    // that did not occur shrinks; its product fits 32 bits.
+    template <int Divisor, int MostUses, int Least>
+    static MMP_INLINE Unsigned8 learned(const uint32_t* models, int bit) {
+        const Unsigned8 words = loaded<Unsigned8>(models);
+        const Unsigned8 uses = words >> 16 & (MostUses > 127 ? 255 : 127);
+        // A quotient that is not whole is 1 / divisor or more below the next integer. Rounding
+        // moves it by 2^-6 / divisor at most, in any mode, so its whole part is right.
+        const Floats8 divisor = __builtin_convertvector(Ints8(2 * uses + Divisor), Floats8);
+        const Unsigned8 rate = Unsigned8(__builtin_convertvector(131072 / divisor, Ints8));
+        const uint32_t wrong = bit ? 65536 : 0, sign = bit ? ~0u : 0;
+        Unsigned8 other = (((words & 65535) ^ 0x8000) ^ sign) - sign + wrong;
+        other -= (other * rate + (bit ? 0 : 65535)) >> 16;
+        Unsigned8 moved = ((other - wrong) ^ sign) - sign;
+        moved = moved < Least ? Unsigned8{} + Least : moved;
+        moved = moved > 65536 - Least ? Unsigned8{} + (65536 - Least) : moved;
+        const Unsigned8 next = uses < MostUses ? uses + 1 : uses;
+        return (moved ^ 0x8000) | next << 16;
+    }
+
     MMP_INLINE int32_t* weights(int set, int row) {
         return &weights_[(kFirstRow[set] + row) * kLanes];
     }
@@ -375,7 +402,7 @@ private:
     alignas(64) int32_t inputs_[kLanes] = {};
     uint32_t* states_[kModels];
     SlowModel* past_[kModels];
-    uint32_t ones_[kModels], uses_[kModels], seen_[kModels];
+    alignas(64) uint32_t words_[kLanes] = {};
     int mixed_[3], row_[3], together_, near_class_;
     int32_t* share_;
     uint16_t* stage_;

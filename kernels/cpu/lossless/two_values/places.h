@@ -36,34 +36,56 @@ struct PlaceList {
     Place places[Most];
 };
 
-// The pixels around a pixel that distances compare: two rows of the window in a word, and the near
-// ones, which count twice, in another.
+// The pixels of the rows around a pixel: bits(-k, -17, 33).
+struct RowsAround {
+    static constexpr int kRows = 11, kLeft = 17;
+    uint64_t rows[kRows];
+
+    MMP_INLINE RowsAround(const uint8_t* row, int64_t stride, int column) {
+        const BitsFrom from(row, stride, column - kLeft);
+#pragma GCC unroll 11
+        for (int up = 0; up < kRows; ++up) rows[up] = from.of(-up, 33);
+    }
+    // Returns `count` pixels of a row from a column on, relative to the pixel.
+    MMP_INLINE uint64_t of(int up, int column, int count) const {
+        return rows[up] >> (column + kLeft) & ((uint64_t{1} << count) - 1);
+    }
+};
+
+// The pixels around a pixel that distances compare: columns -12 to 12, four in a word.
 class Window {
 public:
-    MMP_INLINE Window(const uint8_t* row, int64_t stride, int column) {
-        const uint64_t first = bits(row, column - kSide, kSide);
-        words_[0] = first;
-        near_ = first >> (kSide - kNear);
-#pragma GCC unroll 12
-        for (int up = 1; up <= kSide; ++up) {
-            const uint64_t found = bits(row - up * stride, column - kSide, 2 * kSide + 1);
-            words_[(up + 1) / 2] = up % 2 ? found : words_[(up + 1) / 2] | found << 32;
-            if (up <= kNear)
-                near_ |= (found >> (kSide - kNear) & ((1 << (2 * kNear + 1)) - 1))
-                         << (kNear + (up - 1) * (2 * kNear + 1));
-        }
+    MMP_INLINE explicit Window(const uint16_t* column)  {
+        for (int i = 0; i < kWords; ++i) words_[i] = word(column - kSide, i) & mask(i);
     }
 
-    MMP_INLINE int distance(const Window& other) const {
-        int sum = std::popcount(near_ ^ other.near_);
-#pragma GCC unroll 8
-        for (int i = 0; i < kWords; ++i) sum += std::popcount(words_[i] ^ other.words_[i]);
+    // Returns how many pixels differ from those around another pixel; near ones count twice.
+    MMP_INLINE int distance(const uint16_t* column) const {
+        int sum = 0;
+#pragma GCC unroll 7
+        for (int i = 0; i < kWords; ++i) {
+            const uint64_t differing = (word(column - kSide, i) & mask(i)) ^ words_[i];
+            sum += std::popcount(differing);
+            if (i >= 2 && i <= 4) sum += std::popcount(differing & (i == 4 ? kNear & 0xFFFF : kNear));
+        }
         return sum;
     }
 
 private:
-    static constexpr int kSide = 12, kNear = 4, kWords = 7;
-    uint64_t words_[kWords], near_;
+    static constexpr int kSide = 12, kWords = 7;
+    static constexpr uint64_t kNear = 0x001F001F001F001F;
+
+    static MMP_INLINE uint64_t word(const uint16_t* first, int i) {
+        uint64_t found = 0;
+        memcpy(&found, first + 4 * i, i < kWords - 1 ? 8 : 2);
+        return found;
+    }
+    // The pixel itself and those right of it are not decoded.
+    static constexpr uint64_t mask(int i) {
+        return i < 3 ? 0x1FFF1FFF1FFF1FFF : i < 6 ? 0x1FFE1FFE1FFE1FFE : 0x1FFE;
+    }
+
+    uint64_t words_[kWords];
 };
 
 // Finds the places of the pixels of a plane, row by row.
@@ -76,8 +98,8 @@ public:
         uint32_t of[kKeys];
     };
 
-    Places(const BitRows& rows, int height, int width)
-        : rows_(rows),
+    Places(const BitColumns& columns, int height, int width)
+        : columns_(columns),
           width_(width),
           shift_(63 - line_bits_of(height, width)),
           entries_((size_t{kKeys} << (64 - shift_)) * kEntries),
@@ -105,17 +127,16 @@ public:
     }
 
     // Returns the lines of the keys of a pixel, and fetches them.
-    MMP_INLINE Lines find_lines(const uint8_t* row, int64_t stride, int column) const {
-        const auto sum = [&](int side, int rows, int first) __attribute__((always_inline)) {
-            uint64_t found = bits(row, column - side, side - 1) * kFactors[first];
+    MMP_INLINE Lines find_lines(const RowsAround& around) const {
+        const auto sum = [&](int left, int columns, int rows, int first) __attribute__((always_inline)) {
+            uint64_t found = around.of(0, -left, left - 1) * kFactors[first];
 #pragma GCC unroll 8
             for (int up = 1; up <= rows; ++up)
-                found += bits(row - up * stride, column - side, kWide[side]) *
-                         kFactors[first + up];
+                found += around.of(up, -left, columns) * kFactors[first + up];
             return found;
         };
-        const uint64_t keys[kKeys] = {sum(5, 3, 2) * kFactors[6], sum(8, 6, 4) * kFactors[1],
-                                      sum(17, 8, 3) * kFactors[0]};
+        const uint64_t keys[kKeys] = {sum(5, 10, 3, 2) * kFactors[6], sum(8, 16, 6, 4) * kFactors[1],
+                                      sum(17, 27, 8, 3) * kFactors[0]};
         Lines lines;
         for (int key = 0; key < kKeys; ++key) {
             lines.of[key] = uint32_t(keys[key] >> shift_);
@@ -128,13 +149,12 @@ public:
     // mixed pixel.
     MMP_INLINE void find(int row, int column, const Lines& lines, bool near) {
         entering_[row % kRowsBehind].push_back({column, lines});
-        const int64_t stride = rows_.stride();
-        const Window own(rows_.row(row), stride, column);
-        Place candidates[kMostCandidates];
+        const Window own(columns_.at(row, column));
+        int64_t candidates[kMostCandidates];  // row and column in one
         int count = 0;
         const auto add = [&](int32_t at_row, int32_t at_column) __attribute__((always_inline)) {
             if (uint32_t(at_column) < uint32_t(width_))
-                candidates[count++] = {at_row, at_column, 0};
+                candidates[count++] = int64_t{at_row} << 32 | at_column;
         };
         for (int i = 0; i < along.count; ++i) add(along.places[i].row, along.places[i].column + 1);
         const Place* up = above_.places(column);
@@ -149,15 +169,16 @@ public:
                 for (int k = 0; k < kEntries && line[k].row; ++k)
                     add(int32_t(line[k].row - 1), int32_t(line[k].column));
             }
+        // A candidate that was dropped comes in neither the first nor the second time.
         List found;
+        std::fill_n(found.places, Most, Place{-1, 0, kFarthest});
         for (int i = 0; i < count; ++i) {
-            Place one = candidates[i];
+            const int32_t at_row = int32_t(candidates[i] >> 32), at_column = int32_t(candidates[i]);
             bool again = false;
-            for (int k = 0; k < i; ++k)
-                again |= candidates[k].row == one.row && candidates[k].column == one.column;
-            if (again) continue;
-            one.distance = own.distance(Window(rows_.row(one.row), stride, one.column));
-            insert(found, one);
+            for (int k = 0; k < Most; ++k)
+                again |= (found.places[k].row == at_row) & (found.places[k].column == at_column);
+            if (!again)
+                insert(found, {at_row, at_column, own.distance(columns_.at(at_row, at_column))});
         }
         keep(column, found);
     }
@@ -192,10 +213,9 @@ public:
     List along;  // of the pixel before, whose places may have left the plane
 
 private:
-    static constexpr int kRowsBehind = 6;
+    static constexpr int kRowsBehind = 6, kFarthest = 1 << 20;
     static constexpr int kEntries = Most == 1 ? 1 : Most == 3 ? 2 : 4;
     static constexpr int kMostCandidates = 2 * Most + 1 + kKeys * kEntries;
-    static constexpr int kWide[18] = {0, 0, 0, 0, 0, 10, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 27};
     struct Entry {
         uint32_t row, column;  // the row is one more than that of the pixel, and 0 if there is none
     };
@@ -224,15 +244,20 @@ private:
     }
 
     // Keeps the list in ascending order; a later candidate goes behind equal ones.
-    static MMP_INLINE void insert(List& list, const Place& one) {
-        if (list.count == Most && one.distance >= list.places[Most - 1].distance) return;
-        int at = list.count < Most ? list.count++ : Most - 1;
-        for (; at > 0 && list.places[at - 1].distance > one.distance; --at)
-            list.places[at] = list.places[at - 1];
-        list.places[at] = one;
+    static MMP_INLINE void insert(List& list, Place one) {
+        if (one.distance >= list.places[Most - 1].distance) return;
+        list.count += list.count < Most;
+        bool before = false;
+#pragma GCC unroll 6
+        for (int k = 0; k < Most; ++k) {
+            before |= one.distance < list.places[k].distance;
+            const Place there = list.places[k];
+            list.places[k] = before ? one : there;
+            one = before ? there : one;
+        }
     }
 
-    const BitRows& rows_;
+    const BitColumns& columns_;
     const int width_, shift_;
     ZeroedLines<Entry> entries_;
     Row above_, here_;

@@ -23,7 +23,8 @@ public:
           given_(given),
           rows_(rows),
           stride_(rows.stride()),
-          places_(rows, height, width),
+          columns_(height, width),
+          places_(columns_, height, width),
           mixing_(height, width),
           known_(zeroed<SlowModel>(kCertain ? size_t{7} << 16 : 0)),
           coder_(coder) {}
@@ -32,6 +33,7 @@ public:
         number_ = row;
         row_ = rows_.row(row);
         given_row_ = given_ ? given_->row(row) : nullptr;
+        columns_.begin_row(row);
         places_.begin_row(row);
         groups_.begin_row();
         far_ = 0;
@@ -57,7 +59,7 @@ private:
             const int broken = code(one, given_ && bits(given_row_, column, size) != whole);
             groups_.learn(value, broken);
             if (!broken) {
-                if (value) rows_.set(number_, column, size);
+                for (int i = 0; value && i < size; ++i) set(column + i, 1);
                 places_.skip(column, size);
                 far_ += size;
                 return;
@@ -84,7 +86,9 @@ private:
         return given_ ? int(bits(given_row_, column, 1)) : 0;
     }
     MMP_INLINE void set(int column, int pixel) {
-        if (pixel) rows_.set(number_, column, 1);
+        if (!pixel) return;
+        rows_.set(number_, column);
+        columns_.set(number_, column);
     }
 
     // Codes a pixel that no group gives.
@@ -119,22 +123,23 @@ private:
         return known_[size_t(known) << 16 | around];
     }
 
+    // Finds and fetches all lines of a pixel that do not depend on the pixel to the left.
+    MMP_INLINE void fetch(int column, int phase) {
+        const RowsAround around(row_, stride_, column);
+        lines_ = places_.find_lines(around);
+        template_lines_ = mixing_.find_lines(around, phase);
+    }
+
     // Codes a pixel by all models. `g` is 0 if its group is not broken, else 1 + the group's value.
     MMP_INLINE int mix(int column, int g) {
-        const bool ready = g == 0 && prepared_ == column;
-        if (!ready) {
-            lines_ = places_.find_lines(row_, stride_, column);
-            template_lines_ = mixing_.find_lines(row_, stride_, column,
-                                                 g ? 1 + column % Groups::kSide : 0);
-        }
+        if (g || prepared_ != column) fetch(column, g ? 1 + column % Groups::kSide : 0);
         places_.find(number_, column, lines_, far_ == 0);
         const PixelsAround around(row_, stride_, column);
         const int one = mixing_.predict(template_lines_, rows_, places_.along, around, g, column);
         if (g == 0) {
             // The next lines do not depend on this pixel, so they are fetched while it is coded.
             prepared_ = column + 1;
-            lines_ = places_.find_lines(row_, stride_, column + 1);
-            template_lines_ = mixing_.find_lines(row_, stride_, column + 1, 0);
+            fetch(column + 1, 0);
             near_class_ = mixing_.near_class();
             far_ = 0;
         }
@@ -148,6 +153,7 @@ private:
     const BitRows* const given_;
     BitRows& rows_;
     const int64_t stride_;
+    BitColumns columns_;
     Places<kTwoValuesForms[Form - 1].places> places_;
     Groups groups_;
     Mixing<Form> mixing_;

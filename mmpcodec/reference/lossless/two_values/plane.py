@@ -62,7 +62,7 @@ class TwoValuesForm(NamedTuple):
     certain: int
 
 
-FAST = TwoValuesForm((12, 48), 1, 1, 1024)
+FAST = TwoValuesForm((12, 48), 1, 1, 2048)
 MIDDLE = TwoValuesForm((10, 18, 34, 72), 3, 2, 512)
 SLOW = TwoValuesForm((8, 12, 18, 28, 44, 72, 110), 4, 3, 0)
 SLOWEST = SLOW._replace(places=6)
