@@ -35,7 +35,7 @@ LAST_INPUT = 80
 """Logarithmic odds that are always mixed, in 1/256."""
 START_WEIGHTS = 1572864
 """Initial weight, times 5 (models + 3), in 1/262144."""
-MOST_WEIGHT, MOST_GAIN, MOST_SHARE = 448000, (1 << 15) - 1, 1 << 17
+MOST_WEIGHT, MOST_SHARE = 448000, 1 << 17
 MOST_SEEN, KEPT_SEEN = 15, 2
 """Most bits of a value that a state counts, and how many stay after a bit of the other value."""
 SURE_USES = 2
@@ -119,8 +119,7 @@ class Weights:
     def learn(self, inputs: np.ndarray, mixture: int, bit: int) -> None:
         """Move the weights, which gave the mixture, towards those that predict the bit."""
         rate = 16 + 8000 // (100 + self.uses)
-        error = rate * (ONE * bit - probability_of(mixture)) >> 8
-        gain = limited(error, -MOST_GAIN, MOST_GAIN)
+        gain = rate * (ONE * bit - probability_of(mixture)) >> 8
         self.weights += (inputs * gain + (1 << 10)) >> 11
         np.clip(self.weights, -MOST_WEIGHT, MOST_WEIGHT, out=self.weights)
         self.uses = min(self.uses + 1, MOST_WEIGHT_USES)
