@@ -188,7 +188,7 @@ class EncodeParams:
         ``lam`` is the usual one then. None if all pictures have ``lam``.
     spared : {"", "calibrated", "deep"}
         Pictures that are coded without loss, whatever lambda is, because nobody asked for loss:
-        those with a calibration, or also those of more than 8 bits. Sets of tools that are always
+        those with a calibration or of 1 bit, or also those of more than 8 bits. Sets of tools that are always
         lossy are coded as lambda says.
     range : (int, int) or None
         Levels that count as black and white in pictures of more than 8 bits; None for those that

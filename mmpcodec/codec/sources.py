@@ -141,8 +141,9 @@ def params_of(
         picture has no more than 8 bits, or the unit of a maximal error is not that of the picture.
     """
     calibration, whole = kind.metadata.calibration, (0, most(kind.depth))
-    own = params.tuned(measured=kind.is_deep or calibration is not None)
-    spared = own.spared and (calibration is not None or (own.spared == DEEP and kind.is_deep))
+    exact = calibration is not None or kind.depth == 1
+    own = params.tuned(measured=kind.is_deep or exact)
+    spared = own.spared and (exact or (own.spared == DEEP and kind.is_deep))
     own = own.without_loss() if spared and not kind.has_map else own
     if own.bound is not None:
         own = own.within(samples_of(own.bound, calibration))

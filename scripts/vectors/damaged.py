@@ -251,6 +251,9 @@ def damaged_lossless_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "lossless-other-payload", with_byte(gray, start + 30, gray[start + 30] ^ 64)
     yield "lossless-cut", cut(gray, 60)
     yield "lossless-longer", repaired(gray + bytes(12))
+    page = streams("two-values-3")
+    yield "two-values-cut", cut(page, 40)
+    yield "two-values-longer", repaired(page + bytes(12))
     start = places(colours)["payload"]
     for name, size in (
         ("size-of-stream", b"\xff\x7f"),

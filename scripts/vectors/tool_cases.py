@@ -20,6 +20,7 @@ OFF: dict[str, Any] = {
 
 def of_tools() -> Iterator[Case]:
     """Yield the cases of the tools of predicted blocks and of lossless samples."""
+    yield from of_two_values()
     photo = partial(parameters, preset="photo", effort=1)
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = np.indices((130, 140))
@@ -186,6 +187,25 @@ def of_levels() -> Iterator[Case]:
     yield "levels-of-tiles", 31744 + 9 * np.tile(coat, (2, 2)), photo(30), {"tile_size": 64}
     lossless = parameters(preset="lossless", max_error=5, range=(100, 900))
     yield "range-of-lossless", 9 * coat[:24, :40], lossless, {}
+
+
+def of_two_values() -> Iterator[Case]:
+    """Yield the cases of planes of two values that are alone in their layers."""
+    page = np.zeros((46, 90), np.uint8)
+    letters = shipped("terminal.pgm")[8:22, 8:62] < 128
+    page[2:16, 3:57] = page[18:32, 20:74] = letters
+    page[30:44, 61:90] = 1
+    page[34, 70] = page[37:39, 66:80] = 0
+    for form in (1, 2, 3, 4):
+        tools = parameters(preset="lossless", lossless_form=form)
+        yield f"two-values-{form}", page, tools, {"depth": 1}
+    tools = parameters(preset="lossless", lossless_form=4)
+    noise = np.random.default_rng(21).random((21, 43)) < 0.4
+    yield "two-values-noise", np.where(noise, 7, 200).astype(np.uint8), tools, {}
+    i, j = np.indices((40, 52))
+    dots = (i + j) % 7 * 3 + (i - j) % 7 * 3 < (i // 2) % 36
+    yield "two-values-halftone", dots.astype(np.uint8), tools, {"depth": 1}
+    yield "two-values-column", noise[:, :1].astype(np.uint8), tools, {"depth": 1}
 
 
 def of_lossless_samples() -> Iterator[Case]:

@@ -100,6 +100,14 @@ def without_error(params: EncodeParams) -> EncodeParams:
     return replace(params, tools=replace(params.tools, max_error=0))
 
 
+def has_two_values(samples: np.ndarray) -> bool:
+    """Return whether a picture is gray and its samples have two values."""
+    if samples.ndim > 2:
+        return False
+    low, high = samples.min(), samples.max()
+    return bool(low < high and ((samples == low) | (samples == high)).all())
+
+
 def samples_on_host(samples: Any) -> np.ndarray:
     """Return samples in host memory."""
     return samples.get() if on_device(samples) else samples
@@ -125,7 +133,7 @@ class _Layers:
             seen = ~tile.hidden if seen is None else seen & ~tile.hidden
         self.samples = tile.samples if seen is None else filled(tile.on_host, seen)
         self.weighting = Weighting(tile.roi, seen)
-        if candidates[0].tune == EYE:
+        if candidates[0].tune == EYE and self.lam > 0:
             found = masked(tile.roi, samples_on_host(self.samples), tile.depth)
             self.weighting = Weighting(found, seen, EYE_WEIGHTS)
         self._planes: dict[Layout, tuple[list[Any], Rotation]] = {}
@@ -145,9 +153,13 @@ class _Layers:
 
         The classification takes the planes of the usual layout, widened to 8 bits, so it does not
         see how small samples of fewer bits are without loss: lossless samples are tried on them
-        too. They are also tried on small pictures, whose features say little.
+        too. They are also tried on small pictures, whose features say little. Gray of two values
+        has no other candidate without loss.
         """
         candidates, depth, colours = self.candidates, self.tile.depth, self.form.colours
+        exact = {number for number, one in enumerate(candidates) if one.tools.lossless}
+        if self.lam == 0 and exact and has_two_values(self.tile.on_host):
+            return [exact]
         if not candidates[0].classifies or len(candidates) == 1:
             return [range(len(candidates))] * colours
         planes, _ = self.planes(layout_of(self.samples, self.lam))
@@ -156,9 +168,7 @@ class _Layers:
         small = not self.tile.tile_size and math.prod(self.samples.shape[:2]) <= MOST_SMALL
         if depth >= BYTE and not small:
             return found
-        return [
-            each | {n for n, one in enumerate(candidates) if one.tools.lossless} for each in found
-        ]
+        return [each | exact for each in found]
 
     def layouts(self, tried: Sequence[Collection[int]]) -> list[tuple[Layout, list[list[int]]]]:
         """Return the layouts of planes apart to code, with the candidates of each layer of colour.

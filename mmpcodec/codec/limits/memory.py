@@ -10,6 +10,8 @@ from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
+from mmpcodec.reference.lossless.two_values.bit_rows import line_bits_of
+from mmpcodec.reference.lossless.two_values.plane import form_of
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, LosslessTools, Tools, trees_of
 
@@ -26,6 +28,12 @@ LOSSLESS_BYTES = {2: (4 << 20, 0), 8: (12 << 20, 2 << 20), 16: (20 << 20, 3 << 2
 for other models and weights of a group of 16 decisions."""
 LOSSLESS_COLUMN_BYTES = {1: 640, 3: 2560}
 """Bytes for the sums of the fits of a column of a plane, by number of predictors."""
+TWO_VALUES_BYTES = 3 << 20
+"""Bytes for models of a plane of two values that do not grow with its size."""
+MODEL_LINE_BYTES, KEY_LINE_BYTES = 12, 48
+"""Bytes for a line of each model of a plane of two values, and of its three keys with one entry."""
+TWO_VALUES_COLUMN_BYTES = 256
+"""Bytes for a column of a plane of two values: places of its pixels, and lines to enter."""
 _LEVELS = 256
 _MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
 
@@ -65,7 +73,10 @@ def _layer_bytes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
     """Return the bytes for models, tables, sums and dictionaries of a layer of some planes."""
     tools = layer.tools
     if isinstance(tools, LosslessTools):
-        return _lossless_bytes(tools.form, tile.width, planes, depth)
+        return max(
+            _lossless_bytes(tools.form, tile.width, planes, depth),
+            _two_values_bytes(tools.form, tile.height, tile.width),
+        )
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
 
 
@@ -75,6 +86,7 @@ def _palette_bytes(palette: Palette, tile: Tile, depth: int, planes: int) -> int
     return max(
         _lossless_bytes(LOSSLESS_FORMS[0], palette.entries, colours, depth),
         _lossless_bytes(palette.tools.form, tile.width, 1, palette.depth),
+        _two_values_bytes(palette.tools.form, tile.height, tile.width),
     )
 
 
@@ -83,6 +95,17 @@ def _lossless_bytes(form: LosslessForm, width: int, planes: int, depth: int) -> 
     fixed, group = LOSSLESS_BYTES[form.models]
     columns = LOSSLESS_COLUMN_BYTES[form.predictors] * width
     return planes * (fixed + group * _most_groups(form.max_error, depth) + columns)
+
+
+def _two_values_bytes(form: LosslessForm, height: int, width: int) -> int:
+    """Return the bytes for models and places of a plane of two values."""
+    own = form_of(form)
+    several = own.places > 1
+    models = len(own.templates) + (8 if several else 4)
+    entries = 1 if not several else 2 if own.places == 3 else 4
+    lines = 1 << line_bits_of(height, width)
+    tables = lines * (models * MODEL_LINE_BYTES + entries * KEY_LINE_BYTES)
+    return TWO_VALUES_BYTES + tables + TWO_VALUES_COLUMN_BYTES * width
 
 
 def _most_groups(max_error: int, depth: int) -> int:

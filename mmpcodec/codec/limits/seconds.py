@@ -28,6 +28,12 @@ LOSSLESS_MANY_MODELS = 0.1e-6
 """Seconds for a sample of lossless samples: with 2 models; for each predictor; with 16 models
 more."""
 LOSSLESS_BYTE = 4e-6
+TWO_VALUES = (0.15e-6, 0.3e-6, 0.5e-6, 0.65e-6)
+TWO_VALUES_FLAT = 0.04e-6
+TWO_VALUES_REACH = 6e-3
+TWO_VALUES_BYTE = 10e-6
+"""Seconds for a pixel of a plane of two values that is mixed, by form; for one that is not; for the
+mixed pixels that a byte can hold; for a byte of pixels that nothing predicts."""
 TREES = 0.3e-6
 TREES_FLAT = 0.07e-6
 TREES_REACH = 1.5e-3
@@ -64,7 +70,8 @@ def seconds_to_decode(
         samples = tile.width * tile.height
         for part in stream.parts:
             if isinstance(part, Palette):
-                total += samples * (_lossless_rate(part.tools.form) + FLAT)
+                own_rate = max(_lossless_rate(part.tools.form), _two_values_rate(part.tools))
+                total += samples * (own_rate + FLAT)
                 continue
             bits = depth_of(part, stream.layout, depth)
             total += _layer_seconds(part, samples, own, bits, peek)
@@ -96,13 +103,29 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
     if isinstance(tools, LosslessTools):
         flat = _flat_planes(layer, planes, depth) if peek and size <= MOST_PEEKED else 0
         rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
-        return samples * rates + size * LOSSLESS_BYTE
+        most = samples * rates + size * LOSSLESS_BYTE
+        if planes > 1 or flat or tools.max_error:
+            return most
+        two = _two_values_seconds(tools, samples, size)
+        return two if depth == 1 else max(two, most)
     if not isinstance(tools, BlockTools):
         small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
         return planes * samples * TREES_FLAT + small + size * TREES_BYTE
     trees = TREES if tools.trees else 0.0
     small = min(planes * samples * (BLOCKS + trees), size * BLOCKS_REACH)
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
+
+
+def _two_values_seconds(tools: LosslessTools, samples: int, size: int) -> float:
+    """Return the seconds for a plane of two values in a number of bytes."""
+    mixed = samples * _two_values_rate(tools)
+    reach = min(mixed, size * TWO_VALUES_REACH)
+    return samples * TWO_VALUES_FLAT + reach + size * TWO_VALUES_BYTE
+
+
+def _two_values_rate(tools: LosslessTools) -> float:
+    """Return the seconds for a mixed pixel of a plane of two values."""
+    return TWO_VALUES[tools.lossless_form - 1]
 
 
 def _lossless_rate(form: LosslessForm) -> float:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -148,6 +149,23 @@ def cases(side: int) -> dict[str, Callable[[], bytes]]:
     }
 
 
+def two_values(side: int) -> dict[str, Callable[[], bytes]]:
+    """Return functions that make files of planes of two values, by their names in the table."""
+    rng = np.random.default_rng(3)
+    rows, columns = np.indices((side, side))
+    dither = rng.permutation(64).reshape(8, 8)[rows % 8, columns % 8] < columns * 64 // side
+    fabric = np.tile(rng.random((61, 67)) < 0.5, (side // 61 + 1, side // 67 + 1))[:side, :side]
+    pictures = {"noise": rng.random((side, side)) < 0.5, "dither": dither, "fabric": fabric}
+    pictures["one pixel"] = (rows == side // 2) & (columns == side // 3)
+    return {
+        f"two values, form {form}, {name}": partial(
+            mmpcodec.encode, picture, 0, preset="lossless", lossless_form=form, tile_size=0
+        )
+        for form in (1, 2, 3, 4)
+        for name, picture in pictures.items()
+    }
+
+
 def estimate(data: bytes) -> tuple[int, float]:
     """Return the memory in bytes and the seconds that the decoder would compare with its limits."""
     header = container.read_header(memoryview(data))
@@ -182,6 +200,7 @@ def measure(path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--side", type=int, default=1024, help="of the pictures; a multiple of 16")
+    parser.add_argument("--only", default="", help="start of the names of the files to measure")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
@@ -194,7 +213,9 @@ def main() -> None:
         flush=True,
     )
     with TemporaryDirectory() as folder:
-        for name, make in cases(args.side).items():
+        for name, make in (cases(args.side) | two_values(args.side)).items():
+            if not name.startswith(args.only):
+                continue
             path = Path(folder, "worst.mmp")
             path.write_bytes(data := make())
             command = [sys.executable, "-P", __file__, "--measure", str(path)]

@@ -15,6 +15,12 @@ FEWEST_LINE_BITS, MOST_LINE_BITS = 6, 17
 """Limits of the binary logarithm of the lines of a model."""
 
 
+def line_bits_of(height: int, width: int) -> int:
+    """Return the binary logarithm of the lines of a model of a plane."""
+    digits = (height * width).bit_length()
+    return min(max(digits - 5, FEWEST_LINE_BITS), MOST_LINE_BITS)
+
+
 class BitRows:
     """Pixels of a plane of two values. Pixels beyond the plane are 0.
 
@@ -36,8 +42,7 @@ class BitRows:
     @property
     def line_bits(self) -> int:
         """Binary logarithm of the lines of a model (l in the format)."""
-        digits = (self.height * self.width).bit_length()
-        return min(max(digits - 5, FEWEST_LINE_BITS), MOST_LINE_BITS)
+        return line_bits_of(self.height, self.width)
 
     def bits(self, row: int, column: int, count: int) -> int:
         """Return pixels of a row from a column on, the first one as the lowest binary digit."""
