@@ -24,7 +24,7 @@ from independent.file import (
     tools_of,
 )
 from independent.fixed_filters import activities, fixed_filters
-from independent.lossless import lossless_samples
+from independent.lossless.samples import lossless_samples
 from independent.palette import Palette
 from independent.rangecoder import RangeCoder
 from independent.trees import fragments

@@ -2,7 +2,7 @@
 
 import numpy as np
 from independent.file import Reader, checked, form_of
-from independent.lossless import lossless_samples
+from independent.lossless.samples import lossless_samples
 
 
 class Palette:

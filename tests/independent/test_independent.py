@@ -81,10 +81,10 @@ def test_refuses_what_is_damaged(vector):
         decode((vector / "stream.mmp").read_bytes())
 
 
-PARTS = sorted({*HERE.glob("*.py")} - {*HERE.glob("test_*.py")})
+PARTS = sorted({*HERE.rglob("*.py")} - {*HERE.rglob("test_*.py")})
 
 
-@pytest.mark.parametrize("path", PARTS, ids=[path.name for path in PARTS])
+@pytest.mark.parametrize("path", PARTS, ids=[str(path.relative_to(HERE)) for path in PARTS])
 def test_imports_nothing_of_the_codec(path):
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):

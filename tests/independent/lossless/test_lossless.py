@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from independent.lossless import lossless_samples
+from independent.lossless.samples import lossless_samples
 
 from mmpcodec.reference.lossless.coder import encode_planes
 from mmpcodec.reference.lossless.planes import to_planes

@@ -3,10 +3,10 @@
 import numpy as np
 from independent.arithmetic import limited
 from independent.file import FORMS, Reader
-from independent.fitted_prediction import PLACES, Prediction
-from independent.logistic_mixing import LogisticMixing, learn
+from independent.lossless.fitted_prediction import PLACES, Prediction
+from independent.lossless.logistic_mixing import LogisticMixing, learn
+from independent.lossless.two_values import two_values
 from independent.rangecoder import BinaryModels, RangeCoder
-from independent.two_values import two_values
 
 
 def lossless_samples(payload, height, width, depth, count, tools):

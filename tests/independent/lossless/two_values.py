@@ -1,7 +1,7 @@
 """Section Two values of the text."""
 
 from independent.arithmetic import limited
-from independent.logistic_mixing import STRETCH, learn, squash
+from independent.lossless.logistic_mixing import STRETCH, learn, squash
 
 SEVEN = 8, 12, 18, 28, 44, 72, 110
 TEMPLATES = (12, 48), (12, 48), (10, 18, 34, 72), SEVEN, SEVEN
