@@ -12,7 +12,7 @@ from PIL import Image, ImageCms, ImageOps
 from support.books import book, noisy
 
 from mmpcodec import pictures as formats
-from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.errors import ParameterError, PictureError, PictureWarning
 from mmpcodec.format.collection import Role
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.pictures import Picture
@@ -53,14 +53,56 @@ def test_pages_of_a_tiff_keep_samples_depth_resolution_and_texts(monkeypatch, cl
     with tifffile.TiffFile(io.BytesIO(data)) as file:
         assert len(file.pages) == len(PAGES)
         for page, wanted in zip(file.pages, PAGES, strict=True):
-            np.testing.assert_array_equal(page.asarray(), wanted.samples)
+            bilevel = wanted.depth == 1
+            assert page.compression == (4 if bilevel else 8)
+            assert (page.photometric == 0) == bilevel
+            if not bilevel:
+                np.testing.assert_array_equal(page.asarray(), wanted.samples)
             bits = {1: 1, 4: 8, 12: 16}.get(wanted.depth, wanted.depth)
             assert page.bitspersample == bits
         first, third = file.pages[0].tags, file.pages[2].tags
         assert (first["XResolution"].value, first["YResolution"].value) == ((300, 1), (150, 1))
         assert first["ResolutionUnit"].value == 2
         assert third[50717].value == (4095,) * 3
+    with Image.open(io.BytesIO(data)) as shown:
+        shown.seek(1)
+        assert shown.mode == "1"
+        np.testing.assert_array_equal(np.array(shown), PAGES[1].samples)
     assert lost == {}
+
+
+@pytest.mark.parametrize("classic", [True, False])
+def test_pages_of_1_bit_of_a_tiff_keep_their_exif(monkeypatch, classic):
+    exif = with_orientation(b"", 6)
+    pages = [
+        noisy((20, 30), 8, 1, exif=exif),
+        noisy((21, 33), 1, 2, exif=exif),
+        noisy((9, 1), 1, 3),
+    ]
+    if not classic:
+        monkeypatch.setattr(multipage_tiff, "MOST_CLASSIC", 0)
+    data, lost = written(book(pages), "tif")
+    assert lost == {}
+    found = [formats.from_bytes(data, page=page) for page in (1, 2, 3)]
+    for one, wanted in zip(found, pages, strict=True):
+        np.testing.assert_array_equal(one.samples, wanted.samples)
+        assert (one.depth, one.metadata.exif) == (wanted.depth, wanted.metadata.exif)
+
+
+@pytest.mark.parametrize(("format", "title"), [("tif", "TIFF"), ("pdf", "PDF")])
+def test_without_libtiff_pages_of_1_bit_are_larger_and_this_is_said(monkeypatch, format, title):
+    if format == "pdf":
+        pytest.importorskip("pikepdf")
+        pytest.importorskip("pypdfium2")
+    monkeypatch.setattr("PIL.features.check", lambda feature: False)
+    page = noisy((31, 45), 1, 2)
+    said = f"book.*: Pillow was built without libtiff, so {title} is written without Group 4 and"
+    with pytest.warns(PictureWarning, match=said):
+        data, _ = written(book([page]), format)
+    monkeypatch.undo()
+    found = formats.from_bytes(data)
+    np.testing.assert_array_equal(found.samples, page.samples)
+    assert found.depth == 1
 
 
 def test_a_page_of_a_tiff_has_the_profile_and_exif_of_its_own(files_of_profiles):
@@ -438,8 +480,8 @@ def test_a_stream_that_is_only_written_gets_the_file():
 
     pipe = Pipe()
     write_book(book(PAGES[:2]), pipe, "tif")
-    with tifffile.TiffFile(io.BytesIO(b"".join(pipe.parts))) as file:
-        np.testing.assert_array_equal(file.pages[1].asarray(), PAGES[1].samples)
+    found = formats.from_bytes(b"".join(pipe.parts), page=2)
+    np.testing.assert_array_equal(found.samples, PAGES[1].samples)
 
 
 def test_pictures_are_read_one_after_the_other():
@@ -457,6 +499,7 @@ def test_pictures_are_read_one_after_the_other():
 @pytest.mark.parametrize(
     ("format", "planes", "depth"),
     [
+        ("tif", 1, 1),
         ("tif", 1, 12),
         ("tif", 4, 8),
         ("pdf", 1, 1),
@@ -525,7 +568,14 @@ def test_pages_of_a_tiff_keep_whole_exif(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("shape", "depth"),
-    [((24, 36), 1), ((24, 36), 2), ((24, 36), 12), ((24, 36, 3), 16), ((24, 36, 4), 8)],
+    [
+        ((24, 36), 1),
+        ((23, 35), 1),
+        ((24, 36), 2),
+        ((24, 36), 12),
+        ((24, 36, 3), 16),
+        ((24, 36, 4), 8),
+    ],
 )
 def test_pages_of_a_pdf_are_shown_as_they_are(shape, depth):
     pytest.importorskip("pikepdf")
