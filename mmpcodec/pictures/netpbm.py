@@ -252,7 +252,7 @@ def check_end(size: int, end: int, behind: bytes, name: str) -> None:
 
 
 def to_bytes(picture: Picture, format: str) -> bytes:
-    """Encode a binary file. The maxval of PGM, PPM and PAM is the level of white if it ``holds`` it.
+    """Encode a binary file. Its maxval, which PBM lacks, is the level of white if it ``holds`` it.
 
     Parameters
     ----------
