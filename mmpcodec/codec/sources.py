@@ -110,6 +110,11 @@ class Kind(NamedTuple):
     has_map: bool = False
 
     @property
+    def is_bilevel(self) -> bool:
+        """Whether a sample has 1 bit."""
+        return self.depth == 1
+
+    @property
     def is_deep(self) -> bool:
         """Whether a sample has more than 8 bits."""
         return self.depth > BYTE
@@ -141,8 +146,9 @@ def params_of(
         picture has no more than 8 bits, or the unit of a maximal error is not that of the picture.
     """
     calibration, whole = kind.metadata.calibration, (0, most(kind.depth))
-    own = params.tuned(measured=kind.is_deep or calibration is not None)
-    spared = own.spared and (calibration is not None or (own.spared == DEEP and kind.is_deep))
+    exact = calibration is not None or (bool(params.spared) and kind.is_bilevel)
+    own = params.tuned(measured=kind.is_deep or exact)
+    spared = own.spared and (exact or (own.spared == DEEP and kind.is_deep))
     own = own.without_loss() if spared and not kind.has_map else own
     if own.bound is not None:
         own = own.within(samples_of(own.bound, calibration))
