@@ -26,9 +26,9 @@ class Encoded(NamedTuple):
     the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
     is lossless because its samples are measurements or have 1 bit; ``named`` is the backend that
     was asked for, ``backend`` that of the first layer; ``tools_left_out`` are the tools of the
-    preset that the named backend lacks; ``levels`` are factors, bytes and lambda of the levels, None if there
-    are none, and ``levels_text`` says it if levels were asked for; ``bits``, ``leaves``,
-    ``blocks`` and ``modes`` are summed over all layers.
+    preset that the named backend lacks; ``levels`` are factors, bytes and lambda of the levels,
+    None if there are none, and ``levels_text`` says it if levels were asked for; ``bits``,
+    ``leaves``, ``blocks`` and ``modes`` are summed over all layers.
     """
 
     input: str
