@@ -101,11 +101,15 @@ def test_of_mixed_pages_those_of_1_bit_are_lossless(mmp, joined):
     assert (pages[1][:, :] != GRAY).any()
 
 
-def test_a_page_with_levels_is_lossless(mmp):
-    large = np.tile(BITS, (13, 10))
-    pictures.write(Picture(large, 1), "page.pbm")
+def test_a_page_with_levels_is_lossless_and_they_are_gray(mmp):
+    page = np.ones((600, 530), np.uint8)
+    page[101:303:7, 51:452] = 0
+    pictures.write(Picture(page, 1), "page.pbm")
     facts = reported(mmp("encode", "page.pbm", "--levels", "--json"))
     assert (facts["lam"], facts["spared"]) == (0, True)
-    (page,) = mmpcodec.open("page.mmp")
-    np.testing.assert_array_equal(page[:, :], large)
-    assert {level.depth for level in page.renditions} <= {8}
+    (found,) = mmpcodec.open("page.mmp")
+    np.testing.assert_array_equal(found[:, :], page)
+    assert [(level.depth, level.shape) for level in found.renditions] == [(8, (300, 265))]
+    whole = np.array(found.renditions[0][:, :])
+    means = 255 * page.reshape(300, 2, 265, 2).mean(axis=(1, 3))
+    np.testing.assert_allclose(whole, means, atol=255 / 10)  # rounded to 6 grays or more
