@@ -12,7 +12,7 @@ from PIL import Image, ImageCms, ImageOps
 from support.books import book, noisy
 
 from mmpcodec import pictures as formats
-from mmpcodec.errors import ParameterError, PictureError, PictureWarning
+from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.format.collection import Role
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.pictures import Picture
@@ -69,40 +69,6 @@ def test_pages_of_a_tiff_keep_samples_depth_resolution_and_texts(monkeypatch, cl
         assert shown.mode == "1"
         np.testing.assert_array_equal(np.array(shown), PAGES[1].samples)
     assert lost == {}
-
-
-@pytest.mark.parametrize("classic", [True, False])
-def test_pages_of_1_bit_of_a_tiff_keep_their_exif(monkeypatch, classic):
-    exif = with_orientation(b"", 6)
-    pages = [
-        noisy((20, 30), 8, 1, exif=exif),
-        noisy((21, 33), 1, 2, exif=exif),
-        noisy((9, 1), 1, 3),
-    ]
-    if not classic:
-        monkeypatch.setattr(multipage_tiff, "MOST_CLASSIC", 0)
-    data, lost = written(book(pages), "tif")
-    assert lost == {}
-    found = [formats.from_bytes(data, page=page) for page in (1, 2, 3)]
-    for one, wanted in zip(found, pages, strict=True):
-        np.testing.assert_array_equal(one.samples, wanted.samples)
-        assert (one.depth, one.metadata.exif) == (wanted.depth, wanted.metadata.exif)
-
-
-@pytest.mark.parametrize(("format", "title"), [("tif", "TIFF"), ("pdf", "PDF")])
-def test_without_libtiff_pages_of_1_bit_are_larger_and_this_is_said(monkeypatch, format, title):
-    if format == "pdf":
-        pytest.importorskip("pikepdf")
-        pytest.importorskip("pypdfium2")
-    monkeypatch.setattr("PIL.features.check", lambda feature: False)
-    page = noisy((31, 45), 1, 2)
-    said = f"book.*: Pillow was built without libtiff, so {title} is written without Group 4 and"
-    with pytest.warns(PictureWarning, match=said):
-        data, _ = written(book([page]), format)
-    monkeypatch.undo()
-    found = formats.from_bytes(data)
-    np.testing.assert_array_equal(found.samples, page.samples)
-    assert found.depth == 1
 
 
 def test_a_page_of_a_tiff_has_the_profile_and_exif_of_its_own(files_of_profiles):

@@ -336,33 +336,6 @@ def test_one_bit_is_written_as_such():
         np.testing.assert_array_equal(np.asarray(image), GRAY > 99)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (64, 8), (37, 45)])
-@pytest.mark.parametrize("white", [0, 0.1, 0.9, 1])
-def test_group_4_keeps_pixels_and_resolution(shape, white):
-    samples = (np.random.default_rng(1).random(shape) < white).astype(np.uint8)
-    dpi = Resolution(Fraction(300), Fraction(200), "inch")
-    metadata = Metadata(resolution=dpi, text=(("Title", "page"),))
-    data = pictures.to_bytes(Picture(samples, 1, metadata), "tif")
-    with tifffile.TiffFile(io.BytesIO(data)) as file:
-        page = file.pages[0]
-        assert (page.compression, page.photometric, len(page.dataoffsets)) == (4, 0, 1)
-    with Image.open(io.BytesIO(data)) as image:
-        np.testing.assert_array_equal(np.asarray(image), samples)
-        assert image.info["dpi"] == (300, 200)
-    found = pictures.from_bytes(data)
-    np.testing.assert_array_equal(found.samples, samples)
-    assert (found.depth, found.metadata) == (1, metadata)
-
-
-def test_without_libtiff_1_bit_is_not_compressed_and_this_is_said(monkeypatch):
-    monkeypatch.setattr("PIL.features.check", lambda feature: False)
-    with pytest.warns(PictureWarning, match="without libtiff, so TIFF is written without Group 4"):
-        data = pictures.to_bytes(Picture((GRAY > 99).astype(np.uint8), 1), "tif")
-    with Image.open(io.BytesIO(data)) as image:
-        assert (image.mode, image.info["compression"]) == ("1", "raw")
-        np.testing.assert_array_equal(np.asarray(image), GRAY > 99)
-
-
 def test_others_read_deep_colours_and_metadata():
     text = (("Title", "t"), ("Description", "café"), ("Software", "s"))
     resolution = Resolution(Fraction(300), Fraction(301, 2), "inch")
