@@ -60,8 +60,8 @@ class EncodeOptions(CodecOptions, RunOptions, total=False):
     """Options of ``encode`` besides the picture, lambda, the depth and the metadata.
 
     None stands for the default of an option. At most one of lambda, ``quality`` and the targets may
-    be given; the default is quality 85, lambda 32 with a maximal error, 0 for measurements and
-    pictures of 1 bit.
+    be given; the default is quality 85, lambda 32 with a maximal error, 0 for measurements
+    and pictures of 1 bit.
 
     Attributes
     ----------

@@ -188,7 +188,7 @@ class EncodeParams:
         ``lam`` is the usual one then. None if all pictures have ``lam``.
     spared : {"", "calibrated", "deep"}
         Pictures that are coded without loss, whatever lambda is, because nobody asked for loss:
-        those with a calibration or of 1 bit, or also those of more than 8 bits. Sets of tools that
+        those of 1 bit or with a calibration, or also those of more than 8 bits. Sets of tools that
         are always lossy are coded as lambda says.
     range : (int, int) or None
         Levels that count as black and white in pictures of more than 8 bits; None for those that
@@ -346,7 +346,8 @@ class EncodeParams:
         Parameters
         ----------
         measured : bool
-            Whether samples of the picture are measurements: more than 8 bits, or calibrated.
+            Whether samples of the picture are measurements: more than 8 bits, or calibrated; also
+            those of 1 bit that are coded without loss.
         """
         if self.tune != AUTO:
             return self

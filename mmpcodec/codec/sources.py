@@ -110,6 +110,11 @@ class Kind(NamedTuple):
     has_map: bool = False
 
     @property
+    def is_bilevel(self) -> bool:
+        """Whether a sample has 1 bit."""
+        return self.depth == 1
+
+    @property
     def is_deep(self) -> bool:
         """Whether a sample has more than 8 bits."""
         return self.depth > BYTE
@@ -141,7 +146,7 @@ def params_of(
         picture has no more than 8 bits, or the unit of a maximal error is not that of the picture.
     """
     calibration, whole = kind.metadata.calibration, (0, most(kind.depth))
-    exact = calibration is not None or kind.depth == 1
+    exact = calibration is not None or (bool(params.spared) and kind.is_bilevel)
     own = params.tuned(measured=kind.is_deep or exact)
     spared = own.spared and (exact or (own.spared == DEEP and kind.is_deep))
     own = own.without_loss() if spared and not kind.has_map else own

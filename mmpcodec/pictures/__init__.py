@@ -1,7 +1,7 @@
 """Read and write picture files.
 
-PNG, TIFF, PGM, PPM, PAM, NPY, JPEG and WebP are read and written. BMP, GIF, AVIF, HEIC, JPEG 2000,
-JPEG XL, DICOM and mmp are read.
+PNG, TIFF, PBM, PGM, PPM, PAM, NPY, JPEG and WebP are read and written. BMP, GIF, AVIF, HEIC,
+JPEG 2000, JPEG XL, DICOM and mmp are read.
 
 ``registry`` is the table of formats; each format has a module. Names load when they are first used,
 so that the table can be imported without NumPy. Whatever is wrong with a file raises a

@@ -1,4 +1,4 @@
-"""Read PBM, PGM, PPM and PAM files, binary and plain; write binary PGM, PPM and PAM.
+"""Read PBM, PGM, PPM and PAM files, binary and plain; write binary ones.
 
 No library reads these files, because Pillow stretches levels to 255 or 65535 and cuts 16-bit
 colours to 8 bits, and netpbmfile accepts samples above the file's maxval.
@@ -252,8 +252,18 @@ def check_end(size: int, end: int, behind: bytes, name: str) -> None:
 
 
 def to_bytes(picture: Picture, format: str) -> bytes:
-    """Encode a binary PGM, PPM or PAM file. Its maxval is the level of white if it ``holds`` it."""
+    """Encode a binary file. Its maxval, which PBM lacks, is the level of white if it ``holds`` it.
+
+    Parameters
+    ----------
+    picture : Picture
+    format : {"pbm", "pgm", "ppm", "pnm", "pam"}
+        "pnm" is PBM for gray of 1 bit, PGM for other gray, and PPM for RGB.
+    """
     height, width = picture.samples.shape[:2]
+    if format == "pbm" or (format == "pnm" and picture.planes == picture.depth == 1):
+        rows = np.packbits(1 - picture.samples, axis=1)  # 1 is black
+        return f"P4\n{width} {height}\n".encode() + rows.tobytes()
     maxval = picture.white if holds(picture, "white") else (1 << picture.depth) - 1
     if format == "pam":
         head = (
@@ -261,7 +271,7 @@ def to_bytes(picture: Picture, format: str) -> bytes:
             f"TUPLTYPE {_PAM_NAMES[picture.planes]}\nENDHDR\n"
         )
     else:
-        head = f"{'P5' if format == 'pgm' else 'P6'}\n{width} {height}\n{maxval}\n"
+        head = f"{'P5' if picture.planes == 1 else 'P6'}\n{width} {height}\n{maxval}\n"
     kind = picture.samples.dtype.newbyteorder(">")
     return head.encode() + picture.samples.astype(kind).tobytes()
 

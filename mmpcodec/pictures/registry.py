@@ -62,7 +62,8 @@ class Format(NamedTuple):
         Suffixes of file names, in small letters with their dot. The first one names the format
         where it is written.
     magics : tuple of bytes
-        A file of the format has one of them at byte ``magic_at``.
+        A file of the format has one of them at byte ``magic_at``. Empty for a name of several
+        formats.
     magic_at : int
     planes : tuple of int
         Numbers of planes that can be written: 1 gray, 2 gray with alpha, 3 RGB, 4 RGB with alpha.
@@ -163,9 +164,14 @@ _NETPBM = f"{_HERE}.netpbm"
 _COMPRESSED = f"{_HERE}.compressed"
 
 FORMATS = (
-    Format("PBM", _NETPBM, (".pbm", ".pnm"), (b"P1", b"P4")),
+    Format(
+        "PBM", _NETPBM, (".pbm",), (b"P1", b"P4"), planes=(1,), depths=(1,), most_depth=1,
+        keeps=("white",),
+    ),
     Format("PGM", _NETPBM, (".pgm",), (b"P2", b"P5"), planes=(1,), keeps=("white",), parts=True),
     Format("PPM", _NETPBM, (".ppm",), (b"P3", b"P6"), planes=(3,), keeps=("white",), parts=True),
+    # Any of the three before, by the picture; their magics tell which one a file is.
+    Format("PNM", _NETPBM, (".pnm",), (), planes=(1, 3), keeps=("white",)),
     Format("PAM", _NETPBM, (".pam",), (b"P7",), planes=ANY_PLANES, keeps=("white",), parts=True),
     Format(
         "PNG", f"{_HERE}.png", (".png",), (b"\x89PNG\r\n\x1a\n",), planes=ANY_PLANES,
@@ -262,7 +268,7 @@ def written(*, with_mmp: bool = False) -> dict[str, Format]:
 
 def readable_text() -> str:
     """Return the formats that can be read, for messages: "PBM, PGM, ... and DICOM"."""
-    return listed([row.title for row in FORMATS])
+    return listed([row.title for row in FORMATS if row.magics])
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

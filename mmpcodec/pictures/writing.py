@@ -97,8 +97,9 @@ def to_bytes(
     ----------
     picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
         The samples of an array use all bits of their type: depth 1, 8 or 16.
-    format : {"pgm", "ppm", "pam", "png", "tif", "npy", "jpg", "webp", "dcm"}
-        "pgm" takes gray only, "ppm" RGB only, "jpg" and "dcm" both. The others take gray and RGB,
+    format : {"pbm", "pgm", "ppm", "pnm", "pam", "png", "tif", "npy", "jpg", "webp", "dcm"}
+        "pbm" takes gray of 1 bit only, "pgm" gray only, "ppm" RGB only, "pnm", which is one of
+        these three, "jpg" and "dcm" gray and RGB. The others take gray and RGB,
         with and without alpha. "jpg" and "webp" take up to 8 bits per sample.
     quality : int or None
         Quality of "jpg" and "webp", 1 to 100; None for 90. WebP of quality 100 is without loss, and

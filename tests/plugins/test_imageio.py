@@ -34,6 +34,15 @@ def test_files(samples, tmp_path):
     assert imageio.improps(path).shape == samples.shape
 
 
+def test_black_and_white_is_written_without_loss_by_default(tmp_path):
+    path, bits = tmp_path / "page.mmp", GRAY > 99
+    imageio.imwrite(path, bits, preset="text")
+    assert path.read_bytes() == mmpcodec.encode(bits, 0, preset="text")
+    found = imageio.imread(path)
+    assert found.dtype == bool
+    assert np.array_equal(found, bits)
+
+
 @EACH
 def test_bytes_and_streams(samples):
     data = imageio.imwrite("<bytes>", samples, extension=".mmp", lam=0)

@@ -100,6 +100,15 @@ def test_levels_above_the_depth_that_was_opened_are_saved_with_16_bits():
     assert np.array_equal(found.samples, TWELVE * 16)
 
 
+def test_black_and_white_is_saved_without_loss_by_default(tmp_path):
+    path = tmp_path / "page.mmp"
+    Image.fromarray(BITS.astype(bool)).save(path, preset="text")
+    assert path.read_bytes() == mmpcodec.encode(BITS, 0, depth=1, preset="text")
+    with Image.open(path) as image:
+        assert image.mode == "1"
+        assert np.array_equal(np.asarray(image), BITS)
+
+
 @pytest.mark.parametrize("form", ["I;16B", "I;16L"])
 def test_deep_gray_is_saved_in_any_byte_order(form):
     image = Image.frombytes(

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import tifffile
+from PIL import Image
 
 import mmpcodec
 from mmpcodec.format.collection import Role
@@ -52,6 +54,18 @@ def book(
 ) -> Book:
     """Return a book of these pictures."""
     return Book("book", len(pictures), lambda number: pictures[number], role, facts, loops)
+
+
+def pages_of_tiff(path) -> list[np.ndarray]:
+    """Return the samples of the pages of a TIFF file by tifffile; of Group 4 by Pillow."""
+    with tifffile.TiffFile(path) as file, Image.open(path) as shown:
+        found = []
+        for number, page in enumerate(file.pages):
+            fax = page.compression == 4
+            if fax:
+                shown.seek(number)
+            found.append(np.array(shown).astype(np.uint8) if fax else page.asarray())
+        return found
 
 
 def noisy(shape: tuple[int, ...], depth: int, seed: int = 0, **metadata: object) -> Picture:

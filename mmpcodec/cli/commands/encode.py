@@ -317,9 +317,10 @@ def encode(
     Pictures are gray or in colour, of 1 to 16 bits, with alpha and metadata. All pages or frames of
     IN become one file: IN with the suffix .mmp, unless -o or -O names another. Give at most one of
     --lambda, --quality, --lossless and the targets; a target holds for each picture. Alpha is
-    always lossless, and so are measurements (DICOM, NPY, calibrated pictures) unless one of these
-    options is given. With --denoise, PSNR and SSIMULACRA2 compare with the filtered picture. With
-    --tile, NPY, TIFF, binary PGM, PPM and PAM, and zarr stores can be larger than memory.
+    always lossless, and so are pictures of 1 bit and measurements (DICOM, NPY, calibrated pictures)
+    unless one of these options is given. With --denoise, PSNR and SSIMULACRA2 compare with the
+    filtered picture. With --tile, NPY, TIFF, binary PGM, PPM and PAM, and zarr stores can be larger
+    than memory.
     """
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")

@@ -48,12 +48,13 @@ def encode_by_tiles(
         setting.opened(job) as reader,
         output.opened(job.target, force=job.overwrite) as stream,
     ):
-        params = setting.params_of(measured=is_measured(job.source, reader))
+        depth = setting.depth or reader.depth
+        params = setting.params_of(measured=is_measured(job.source, reader), depth=depth)
         options: dict[str, Any] = {
             "tile_size": setting.tile_size,
             "depth": setting.depth,
             "metadata": setting.metadata(reader.metadata),
-            "backend": setting.backend_for(params, setting.depth or reader.depth),
+            "backend": setting.backend_for(params, depth),
             "threads": setting.threads,
             "progress": progress,
         }

@@ -24,11 +24,11 @@ class Encoded(NamedTuple):
     infinite for lossless; ``range`` are the levels of black and white to which it refers;
     ``max_error`` is the largest error of a sample, and ``error_text`` has it also in the unit of
     the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
-    is lossless because its samples are measurements or of 1 bit; ``named`` is the backend that was
-    asked for, ``backend`` that of the first layer; ``tools_left_out`` are the tools of the preset that
-    the named backend lacks; ``levels`` are factors, bytes and lambda of the levels, None if there
-    are none, and ``levels_text`` says it if levels were asked for; ``bits``, ``leaves``,
-    ``blocks`` and ``modes`` are summed over all layers.
+    is lossless because its samples are measurements or have 1 bit; ``named`` is the backend that
+    was asked for, ``backend`` that of the first layer; ``tools_left_out`` are the tools of the
+    preset that the named backend lacks; ``levels`` are factors, bytes and lambda of the levels,
+    None if there are none, and ``levels_text`` says it if levels were asked for; ``bits``,
+    ``leaves``, ``blocks`` and ``modes`` are summed over all layers.
     """
 
     input: str
@@ -139,8 +139,8 @@ class Encoded(NamedTuple):
     def loss_text(self) -> str:
         """Return the loss in words."""
         if self.spared:
-            kind = "pictures of 1 bit" if self.depth == 1 else "measurements"
-            return f"lossless, as {kind} are without --quality, --max-error or a target"
+            what = "pictures of 1 bit" if self.depth == 1 else "measurements"
+            return f"lossless, as {what} are without --quality, --max-error or a target"
         text = quality_text(self.psnr, self.ssimulacra2)
         if not self.max_error:
             return text

@@ -57,6 +57,11 @@ def of_file(header: "Header", max_error: int, keep: Sequence[str]) -> Iterator[s
     """Yield the remarks on a file that was encoded; ``keep`` has the values of --keep."""
     if remark := few_levels(header, max_error):
         yield remark
+    if max_error and header.depth == 1:
+        yield (
+            "has 1 bit a sample and is coded with loss, so some black pixels become white or white "
+            "ones black; without an option of loss, none does"
+        )
     if header.metadata.dicom and "dicom" not in keep:
         yield (
             "has attributes of a DICOM file, which may name the patient, and keeps them; "

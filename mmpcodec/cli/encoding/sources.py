@@ -139,9 +139,12 @@ class Setting(NamedTuple):
         kept = stripped(metadata, *self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)
 
-    def params_of(self, *, measured: bool) -> EncodeParams:
-        """Return the parameters for pictures whose format is one of measurements, or is not."""
-        if not measured:
+    def params_of(self, *, measured: bool, depth: int) -> EncodeParams:
+        """Return the parameters for pictures of a depth.
+
+        ``measured`` says whether their format is one of measurements.
+        """
+        if not (measured or (depth == 1 and self.params.spared)):
             return self.params
         params = self.params.tuned(measured=True)
         return params.without_loss() if params.spared and self.roi is None else params
@@ -242,7 +245,7 @@ class Setting(NamedTuple):
         """Encode pictures of one kind together."""
         import mmpcodec
 
-        params = self.params_of(measured=pictures[0].measured)
+        params = self.params_of(measured=pictures[0].measured, depth=pictures[0].depth)
         encodings = mmpcodec.encode_pictures(
             [picture.samples for picture in pictures],
             params,

@@ -8,7 +8,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.book_files.pages import Pages
 from mmpcodec.pictures.exif import Directory
-from mmpcodec.pictures.tiff import tags
+from mmpcodec.pictures.tiff import group4, tags
 from mmpcodec.pictures.tiff.reader import load_tifffile
 from mmpcodec.pictures.writing import lost
 
@@ -21,7 +21,9 @@ MOST_CLASSIC = 3 << 30
 
 
 def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
-    """Write each page as it comes, compressed by Deflate; a BigTIFF beyond 3 GiB.
+    """Write each page as it comes; a BigTIFF beyond 3 GiB.
+
+    Gray of 1 bit is coded by Group 4, in which 0 is white; all other pages by Deflate.
 
     Raises
     ------
@@ -32,6 +34,7 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
     order = tags.order_for(pages.first.metadata)
     big = pages.bytes > MOST_CLASSIC
     below: dict[int, dict[int, Directory]] = {}
+    by_group4: set[int] = set()
     # A file without a name, which appears when it is whole, has a number in place of it.
     handle = tifffile.FileHandle(stream, "wb", name=pages.book.name, offset=0, size=0)
     with tifffile.TiffWriter(handle, bigtiff=big, byteorder=order) as file:
@@ -40,24 +43,27 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
             if metadata.exif and tags.order_for(metadata) != order:
                 metadata = metadata.without("exif")
             extra = tags.extra_tags(metadata, order)
+            coded = None
             if depth == 1 and picture.planes == 1:
+                coded = group4.encoded(samples, pages.name, "TIFF")
                 samples = samples.astype(bool)
             elif depth < 8 * samples.itemsize:
                 extra.append(tags.white_level(depth, picture.planes, order))
             file.write(
-                samples,
-                photometric="rgb" if picture.planes > 2 else "minisblack",
+                **group4.options_of(samples, coded, otherwise="zlib"),
                 planarconfig="contig" if picture.planes > 1 else None,
                 extrasamples=["unassalpha"] if picture.planes in (2, 4) else None,
-                compression="zlib",
                 metadata=None,
                 software=False,
                 extratags=extra,
                 **tags.resolution_options(metadata.resolution),
             )
+            if coded is not None:
+                by_group4.add(pages.number)
             if found := _below(metadata.exif):
                 below[pages.number] = found
             _note_lost(picture, order, big, pages)
+    group4.name_compression(stream, order, by_group4, big=big)
     if not big:
         _add_directories(stream, order, below)
 

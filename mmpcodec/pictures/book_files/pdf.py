@@ -4,7 +4,6 @@ Source of the dictionaries: ISO 32000-1, 8.9.5 "Image dictionaries" and 7.4 "Fil
 """
 
 import contextlib
-import io
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from PIL import Image, TiffImagePlugin, features
 
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.book_files.pages import Pages
@@ -20,6 +18,7 @@ from mmpcodec.pictures.limits import library
 from mmpcodec.pictures.png.compression import compressed
 from mmpcodec.pictures.png.file import stretched
 from mmpcodec.pictures.side.facts import orientation_of
+from mmpcodec.pictures.tiff import group4
 
 POINTS = 72
 """Points in an inch, the unit of pages."""
@@ -33,7 +32,6 @@ _BITS = {1: (1, 2, 4, 8, 16), 3: (8, 16)}
 """Bits of a component, by the number of colours."""
 _DEVICE = {1: "/DeviceGray", 3: "/DeviceRGB"}
 _PNG_ROWS = 15
-_STRIP, _ROWS_PER_STRIP = 273, 278
 _TURNED = {
     1: (1, 0, 0, 1, 0, 0),
     2: (-1, 0, 0, 1, 1, 0),
@@ -63,14 +61,14 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mmp-pdf-")))
         parts: list[Path] = []
-        part = _Part(pikepdf.new())
+        part = _Part(pikepdf.new(), pages.book.name)
         for picture in pages:
             part.add(pikepdf, picture, level, options.threads)
             _note_lost(picture, pages)
             if part.held > MOST_HELD:
                 parts.append(folder / f"{len(parts)}.pdf")
                 part.file.save(parts[-1])
-                part = _Part(pikepdf.new())
+                part = _Part(pikepdf.new(), pages.book.name)
         whole = part.file
         if parts:
             whole = pikepdf.new()
@@ -82,9 +80,10 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
 
 @dataclass
 class _Part:
-    """Some pages, and the bytes of their images."""
+    """Some pages, the bytes of their images, and the name of the book for remarks."""
 
     file: Any
+    name: str
     held: int = 0
     profiles: dict[bytes, Any] = field(default_factory=dict)
 
@@ -98,7 +97,13 @@ class _Part:
             return self.file.make_indirect(pikepdf.Stream(self.file, data, **entries))
 
         def image(samples: np.ndarray, depth: int, space: Any, **more: Any) -> Any:
-            data, how = _coded(samples, depth, level, threads, pikepdf)
+            bilevel = depth == 1 and samples.ndim == 2
+            strip = group4.encoded(samples, self.name, "PDF") if bilevel else None
+            data, how = (
+                _deflated(samples, depth, level, threads, pikepdf)
+                if strip is None
+                else _as_fax(strip, samples, pikepdf)
+            )
             height, width = samples.shape[:2]
             given = {"Type": name.XObject, "Subtype": name.Image, "Width": width, "Height": height}
             return stream(data, **given, ColorSpace=space, **how, **more)
@@ -151,35 +156,26 @@ def bits_for(depth: int, colours: int) -> int:
     return next(bits for bits in _BITS[colours] if bits >= depth)
 
 
-def _coded(
+def _as_fax(strip: bytes, samples: np.ndarray, pikepdf: Any) -> tuple[bytes, dict[str, Any]]:
+    """Return the data of an image of 1 bit that Group 4 codes, and how they are coded."""
+    height, width = samples.shape
+    coded = {"K": -1, "Columns": width, "Rows": height, "BlackIs1": False}
+    how = {"BitsPerComponent": 1, "Filter": pikepdf.Name.CCITTFaxDecode}
+    return strip, {**how, "DecodeParms": pikepdf.Dictionary(**coded)}
+
+
+def _deflated(
     samples: np.ndarray, depth: int, level: int, threads: int | None, pikepdf: Any
 ) -> tuple[bytes, dict[str, Any]]:
     """Return the data of an image, and how they are coded."""
-    height, width = samples.shape[:2]
-    name = pikepdf.Name
-    if depth == 1 and samples.ndim == 2 and features.check("libtiff"):
-        coded = {"K": -1, "Columns": width, "Rows": height}
-        how = {"BitsPerComponent": 1, "Filter": name.CCITTFaxDecode}
-        return _group4(samples), {**how, "DecodeParms": pikepdf.Dictionary(**coded)}
+    width = samples.shape[1]
     colours = samples.shape[2] if samples.ndim == 3 else 1
     bits = bits_for(depth, colours)
     wide = samples if bits == depth else stretched(samples, depth, bits)
     data = b"".join(compressed(wide, bits, level, threads, None))
     rows = {"Predictor": _PNG_ROWS, "Colors": colours, "BitsPerComponent": bits, "Columns": width}
-    how = {"BitsPerComponent": bits, "Filter": name.FlateDecode}
+    how = {"BitsPerComponent": bits, "Filter": pikepdf.Name.FlateDecode}
     return data, {**how, "DecodeParms": pikepdf.Dictionary(**rows)}
-
-
-def _group4(samples: np.ndarray) -> bytes:
-    """Return samples of 1 bit, coded by CCITT group 4, whose ones are black."""
-    stream = io.BytesIO()
-    tags = TiffImagePlugin.ImageFileDirectory_v2()
-    tags[_ROWS_PER_STRIP] = samples.shape[0]
-    Image.fromarray(samples == 0).save(stream, "TIFF", compression="group4", tiffinfo=tags)
-    with Image.open(stream) as image:
-        found: Any = image
-        (start,), (size,) = found.tag_v2[_STRIP], found.tag_v2[279]
-    return stream.getvalue()[start : start + size]
 
 
 def _points(picture: Picture) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import numpy as np
 from mmpcodec.errors import ParameterError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.tiff import tags
+from mmpcodec.pictures.tiff import group4, tags
 from mmpcodec.pictures.tiff.reader import TiffReader, load_tifffile
 
 MOST_WITH_METADATA = 3 << 30
@@ -54,7 +54,9 @@ def holds(picture: Picture, kind: str) -> bool:
 
 
 def to_bytes(picture: Picture, format: str) -> bytes:
-    """Encode an uncompressed TIFF file with all metadata that TIFF can hold.
+    """Encode a TIFF file with all metadata that TIFF can hold.
+
+    Gray of 1 bit is coded by Group 4, in which 0 is white; all other pictures are uncompressed.
 
     Raises
     ------
@@ -72,20 +74,23 @@ def to_bytes(picture: Picture, format: str) -> bytes:
             f"{MOST_WITH_METADATA}"
         )
     extra = []
+    coded = None
     if depth == 1 and picture.planes == 1:
+        coded = group4.encoded(samples, "picture", "TIFF")
         samples = samples.astype(bool)
     elif depth < 8 * samples.itemsize:
         extra.append(tags.white_level(depth, picture.planes, order))
     stream = io.BytesIO()
     tifffile.imwrite(
         stream,
-        samples,
+        **group4.options_of(samples, coded),
         byteorder=order,
-        photometric="rgb" if picture.planes > 2 else "minisblack",
         planarconfig="contig" if picture.planes > 1 else None,
         extrasamples=["unassalpha"] if picture.planes in (2, 4) else None,
         metadata=None,
         software=False,
         extratags=extra,
     )
+    if coded is not None:
+        group4.name_compression(stream, order, [0], big=False)
     return tags.with_metadata(stream.getvalue(), picture.metadata, order)

@@ -2,15 +2,18 @@
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from support.tiled import samples_of, tiled
 
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.metadata import Metadata, Resolution
 
 KEYS = {
     "input",
@@ -48,7 +51,7 @@ def test_format_follows_the_name(mmp, encoded, samples, name):
     assert Path(name).read_bytes() == pictures.to_bytes(samples, pictures.format_of(name))
 
 
-@pytest.mark.parametrize("format", sorted({*pictures.FORMATS} - {"ppm"}))
+@pytest.mark.parametrize("format", sorted({*pictures.FORMATS} - {"pbm", "ppm"}))
 def test_format_chooses_the_suffix(mmp, encoded, samples, format, files):
     assert mmp("decode", encoded, "--format", format).exit_code == 0
     assert files() == sorted(["a.mmp", f"a.{format}"])
@@ -56,6 +59,36 @@ def test_format_chooses_the_suffix(mmp, encoded, samples, format, files):
         np.testing.assert_array_equal(pictures.read("a.dcm").samples, samples)
     else:
         assert Path(f"a.{format}").read_bytes() == pictures.to_bytes(samples, format)
+
+
+def test_pages_of_1_bit_become_pbm_group_4_and_pdf(mmp):
+    bits = np.random.default_rng(1).integers(0, 2, (33, 47)).astype(np.uint8)
+    dpi = Resolution(Fraction(300), Fraction(300), "inch")
+    page = pictures.Picture(bits, 1, Metadata(resolution=dpi))
+    Path("page.mmp").write_bytes(mmpcodec.encode(bits, depth=1, metadata=page.metadata))
+    for name in ("page.pbm", "page.pnm", "page.tif", "page.pdf"):
+        if name == "page.pdf":
+            pytest.importorskip("pikepdf")
+            pytest.importorskip("pypdfium2")
+        result = mmp("decode", "page.mmp", "-o", name)
+        assert result.exit_code == 0, result.stderr
+        lost = "cannot hold all of: resolution"
+        assert (lost in result.stderr) == (name in ("page.pbm", "page.pnm"))
+        found = pictures.read(name)
+        np.testing.assert_array_equal(found.samples, bits)
+        assert found.depth == 1
+        assert found.metadata.resolution in (dpi, None)
+    assert Path("page.pbm").read_bytes()[:2] == b"P4"
+    with Image.open("page.tif") as image:
+        assert (image.mode, image.info["compression"]) == ("1", "group4")
+    assert b"CCITTFaxDecode" in Path("page.pdf").read_bytes()
+
+
+def test_pbm_of_gray_is_refused_with_its_depth(mmp, encoded, files):
+    result = mmp("decode", encoded, "-o", "a.pbm")
+    assert result.exit_code == 1
+    assert "'pbm' for 8 bits per sample, more than 1: must be one of pgm, pnm" in result.stderr
+    assert files() == ["a.mmp"]
 
 
 def test_format_wins_over_the_name(mmp, encoded, samples):

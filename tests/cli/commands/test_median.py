@@ -147,7 +147,7 @@ def test_pipe(mmp, specked):
         (["in.png", "-r", "128"], 2, "radius = 128: must be from 1 to 127"),
         (["in.png", "-r", "wide"], 2, "Invalid value for '--radius'"),
         (["in.png", "-r1", "--backend", "gpu"], 2, "backend = 'gpu': must be one of auto, cpu"),
-        (["in.png", "-r1", "-o", "a.gif"], 2, "a.gif: extension '.gif' must be one of .pgm, .ppm"),
+        (["in.png", "-r1", "-o", "a.gif"], 2, "a.gif: extension '.gif' must be one of .pbm, .pgm"),
         (
             ["in.png", "-r1", "-o", "a.ppm"],
             1,

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from support.picture_files import DEEP, GRAY, file_of
 
-from mmpcodec import PictureError, PictureWarning, pictures
+from mmpcodec import ParameterError, PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture
 
@@ -58,6 +58,39 @@ def test_others_read_what_is_written():
     assert pam.startswith(
         b"P7\nWIDTH 9\nHEIGHT 6\nDEPTH 4\nMAXVAL 4095\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
     )
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 8), (5, 9), (2, 31)])
+@pytest.mark.parametrize("format", ["pbm", "pnm"])
+def test_others_read_1_bit(shape, format):
+    samples = np.random.default_rng(1).integers(0, 2, shape).astype(np.uint8)
+    data = pictures.to_bytes(Picture(samples, 1), format)
+    assert data.startswith(b"P4\n%d %d\n" % shape[::-1])
+    with Image.open(io.BytesIO(data)) as image:
+        assert image.mode == "1"
+        np.testing.assert_array_equal(np.asarray(image), samples)
+    found = pictures.from_bytes(data)
+    np.testing.assert_array_equal(found.samples, samples)
+    assert found.depth == 1
+    assert pictures.to_bytes(Picture(np.array([[0, 1] * 5], np.uint8), 1), format) == (
+        b"P4\n10 1\n\xaa\x80"
+    )
+
+
+def test_pnm_is_what_the_picture_needs():
+    for samples, format in ((GRAY, "pgm"), (DEEP, "pgm"), (np.dstack([GRAY] * 3), "ppm")):
+        assert pictures.to_bytes(samples, "pnm") == pictures.to_bytes(samples, format)
+    colours = Picture(np.dstack([(GRAY > 99).astype(np.uint8)] * 3), 1)
+    assert pictures.to_bytes(colours, "pnm") == pictures.to_bytes(colours, "ppm")
+
+
+def test_pbm_of_other_depths_is_refused_with_the_formats_that_do():
+    says = "format = 'pbm' for 8 bits per sample, more than 1: must be one of pgm, pnm, pam, png"
+    with pytest.raises(ParameterError, match=says):
+        pictures.to_bytes(GRAY, "pbm")
+    colours = Picture(np.dstack([(GRAY > 99).astype(np.uint8)] * 3), 1)
+    with pytest.raises(ParameterError, match="format = 'pbm' for RGB: must be one of ppm, pnm"):
+        pictures.to_bytes(colours, "pbm")
 
 
 def test_reads_what_others_write():

@@ -53,7 +53,7 @@ def test_a_new_row_has_the_suffix_checks(fake, samples):
     assert "fake" in pictures.FORMATS
     assert {".fake", ".fk"} < {*pictures.SUFFIXES}
     assert pictures.format_of("x.fake") == pictures.format_of("x.fk") == "fake"
-    with pytest.raises(ParameterError, match=r"'\.txt' must be one of \.pgm, .*, \.fake$"):
+    with pytest.raises(ParameterError, match=r"'\.txt' must be one of \.pbm, .*, \.fake$"):
         pictures.format_of("x.txt")
     with pytest.raises(ParameterError, match="'fake' for RGB: must be one of ppm, "):
         pictures.to_bytes(np.dstack([samples] * 3), "fake")
@@ -94,7 +94,8 @@ def test_a_row_names_the_planes_and_depths_that_its_module_writes(row):
                     pictures.to_bytes(Picture(samples, depth), row.extension)
                 continue
             data = pictures.to_bytes(Picture(samples, depth), row.extension)
-            assert registry.format_at(data) is row
+            found = registry.format_at(data)
+            assert found is row or (not row.magics and found.module == row.module)
             found = pictures.from_bytes(data)
             assert (found.depth == depth) is (depth in row.depths)
             assert found.samples.shape == shape

@@ -332,7 +332,7 @@ def test_deep_jpeg_is_not_supported():
 def test_one_bit_is_written_as_such():
     data = pictures.to_bytes(Picture((GRAY > 99).astype(np.uint8), 1), "tif")
     with Image.open(io.BytesIO(data)) as image:
-        assert image.mode == "1"
+        assert (image.mode, image.info["compression"]) == ("1", "group4")
         np.testing.assert_array_equal(np.asarray(image), GRAY > 99)
 
 
@@ -518,12 +518,16 @@ def test_pillow_without_libtiff_is_named(kind, monkeypatch):
         pictures.from_bytes(FILES[kind], "x")
 
 
+@pytest.mark.parametrize("photometric", [0, 1], ids=["white is 0", "black is 0"])
 @pytest.mark.parametrize("order", [1, 2], ids=["high bits first", "low bits first"])
 @pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt"])
-def test_fax_is_read(compression, order):
+def test_fax_is_read(compression, order, photometric):
     stream = io.BytesIO()
     samples = np.tile(GRAY > 99, (4, 5))
-    Image.fromarray(samples).save(stream, "TIFF", compression=compression, tiffinfo={266: order})
+    tags = {262: photometric, 266: order}
+    Image.fromarray(samples).save(stream, "TIFF", compression=compression, tiffinfo=tags)
+    with tifffile.TiffFile(io.BytesIO(stream.getvalue())) as file:
+        assert file.pages[0].photometric == photometric
     found = pictures.from_bytes(stream.getvalue())
     np.testing.assert_array_equal(found.samples, samples)
     assert found.depth == 1

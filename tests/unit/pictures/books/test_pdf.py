@@ -1,6 +1,7 @@
 """PDF files: pages that are an image give its samples, other pages are rendered."""
 
 import io
+import struct
 import tracemalloc
 import warnings
 import zlib
@@ -16,6 +17,7 @@ from mmpcodec import DecodeLimits, PictureWarning, pictures
 from mmpcodec.errors import MissingExtra, ParameterError, PictureError
 from mmpcodec.format.collection import Role
 from mmpcodec.pictures.books.opening import opened_book
+from mmpcodec.pictures.tiff import group4
 
 pytest.importorskip("pypdfium2")
 
@@ -79,6 +81,71 @@ def test_a_stencil_gives_its_samples():
     found = only(page_of(image.replace(b"/ColorSpace null", b"")))
     assert found.depth == 1
     np.testing.assert_array_equal(found.samples, BITS)
+
+
+PAGE = np.random.default_rng(5).choice(2, (45, 37), p=[0.1, 0.9]).astype(np.uint8)
+FAX = "/DecodeParms<</K -1/Columns 37/Rows 45{}>>"
+PNG_ROWS = "/DecodeParms<</Predictor 15/Colors 1/BitsPerComponent 1/Columns 37>>"
+INVERTED = "/Decode[1 0]"
+
+
+def fax_of(samples):
+    """Samples by Group 4, in which ink is 0."""
+    return group4.encoded(samples, "x", "PDF")
+
+
+def jbig2_of(samples):
+    """Samples by JBIG2: a page with one generic region, which Group 4 codes; ink is 0.
+
+    Source: ITU-T T.88, 7.2, 7.4.6 and 7.4.8.
+    """
+    height, width = samples.shape
+    page = struct.pack(">IIIIBH", width, height, 0, 0, 0, 0)
+    region = struct.pack(">IIIIBB", width, height, 0, 0, 0, 1) + fax_of(samples)
+    segments = enumerate(((48, page), (38, region)))
+    return b"".join(
+        struct.pack(">IBBBI", number, kind, 0, 1, len(data)) + data
+        for number, (kind, data) in segments
+    )
+
+
+def png_rows(samples):
+    """Samples by Flate, with a byte for the predictor before each row."""
+    rows = np.packbits(samples, axis=1)
+    return zlib.compress(np.pad(rows, ((0, 0), (1, 0))).tobytes())
+
+
+@pytest.mark.parametrize("stencil", [False, True])
+@pytest.mark.parametrize("white", ["some", "none", "all"])
+@pytest.mark.parametrize(
+    ("coded", "kind", "more", "inverted"),
+    [
+        (fax_of, "CCITTFaxDecode", FAX.format(""), False),
+        (fax_of, "CCITTFaxDecode", "/DecodeParms<</K -1/Columns 37>>", False),
+        (fax_of, "CCITTFaxDecode", FAX.format("/BlackIs1 true"), True),
+        (fax_of, "CCITTFaxDecode", FAX.format("") + INVERTED, True),
+        (fax_of, "CCITTFaxDecode", FAX.format("/BlackIs1 true") + INVERTED, False),
+        (jbig2_of, "JBIG2Decode", "", False),
+        (jbig2_of, "JBIG2Decode", INVERTED, True),
+        (lambda samples: zlib.compress(packed(samples, 1)), "FlateDecode", "", False),
+        (lambda samples: zlib.compress(packed(samples, 1)), "FlateDecode", INVERTED, True),
+        (png_rows, "FlateDecode", PNG_ROWS, False),
+    ],
+)
+def test_scans_of_1_bit_keep_it(coded, kind, more, inverted, white, stencil):
+    shown = {"some": PAGE, "none": 0 * PAGE, "all": 0 * PAGE + 1}[white]
+    stored = coded(1 - shown if inverted else shown)
+    space = " null" if stencil else "/DeviceGray"
+    image = image_of(37, 45, space, 1, stored, kind, more + "/ImageMask true" * stencil)
+    found = only(page_of(image.replace(b"/ColorSpace null", b"")))
+    assert found.depth == 1
+    np.testing.assert_array_equal(found.samples, shown)
+
+
+def test_gray_of_two_levels_stays_of_8_bits():
+    found = only(page_of(gray_image(255 * PAGE)))
+    assert found.depth == 8
+    np.testing.assert_array_equal(found.samples, 255 * PAGE)
 
 
 def test_jpeg_is_decoded_by_the_library():
