@@ -367,7 +367,7 @@ def descriptions(codecs: Sequence[Codec], paths: Mapping[str, str]) -> list[Row]
     }
     runs = {
         "bilevel": (
-            "Bytes of lossless files of 1-bit pages, and their ratio to cjb2",
+            "Bytes of whole files of 1-bit pages, and their ratio to cjb2",
             columns_of_sizes(codecs, PAGES),
         ),
         "bilevel-times": (
@@ -375,7 +375,7 @@ def descriptions(codecs: Sequence[Codec], paths: Mapping[str, str]) -> list[Row]
             columns_of_times(codecs),
         ),
         "bilevel-made": (
-            "Bytes of lossless files of made 1-bit pictures, and their ratio to JBIG1",
+            "Bytes of whole files of made 1-bit pictures, and their ratio to JBIG1",
             columns_of_sizes([codec for codec in codecs if codec.lossless], MADE),
         ),
     }
