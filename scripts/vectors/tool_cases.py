@@ -205,6 +205,8 @@ def of_two_values() -> Iterator[Case]:
     i, j = np.indices((40, 52))
     dots = (i + j) % 7 * 3 + (i - j) % 7 * 3 < (i // 2) % 36
     yield "two-values-halftone", dots.astype(np.uint8), tools, {"depth": 1}
+    large = page.repeat(1 + np.arange(46) % 2, axis=0)[:, :45].repeat(2, axis=1)
+    yield "two-values-enlarged", large, parameters(preset="lossless"), {"depth": 1}
     yield "two-values-column", noise[:, :1].astype(np.uint8), tools, {"depth": 1}
 
 

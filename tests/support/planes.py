@@ -72,6 +72,14 @@ def lines_of_text(height: int, width: int) -> np.ndarray:
     return pixels
 
 
+def enlarged(pixels: np.ndarray) -> np.ndarray:
+    """Pixels of which each second row and column stands twice."""
+    for axis in (0, 1):
+        times = 1 + np.arange(pixels.shape[axis]) % 2
+        pixels = pixels.repeat(times, axis=axis)
+    return pixels
+
+
 def black_areas(height: int, width: int) -> np.ndarray:
     """A page with large black areas, some of whose pixels are white."""
     pixels = np.zeros((height, width), bool)
@@ -96,6 +104,8 @@ PIXELS: dict[str, Callable[[], np.ndarray]] = {
     "black areas": lambda: black_areas(30, 83),
     "a row": lambda: noise(1, 90, 0.1),
     "a column": lambda: noise(60, 1, 0.3),
+    "enlarged by 2 and 4": lambda: text(12, 20).repeat(2, axis=0).repeat(4, axis=1),
+    "enlarged by 3/2": lambda: enlarged(text(24, 40)),
     "two pixels": lambda: one_pixel(1, 2, 0, 1),
 }
 """Pixels by name: small planes that reach all kinds of groups, places and models."""

@@ -7,6 +7,7 @@
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
 #include "cpu/lossless/plane_coder.h"
+#include "cpu/lossless/two_values/periods.h"
 #include "cpu/lossless/two_values/plane.h"
 #include "cpu/lossless/values.h"
 #include "cpu/runtime/thread_team.h"
@@ -153,11 +154,11 @@ int two_values_form(const LosslessTools& tools) {
     return tools.models == 8 ? 2 : tools.predictors == 1 ? 3 : 4;
 }
 
-std::unique_ptr<RowCoder> two_values_rows(const LosslessShape& shape, int form,
+std::unique_ptr<RowCoder> two_values_rows(const LosslessShape& shape, int form, Periods periods,
                                           const BitRows* given, Part& part) {
     const auto make = [&]<int Form>() -> std::unique_ptr<RowCoder> {
-        return std::make_unique<RowsOf<TwoValues<Form>>>(shape.height, shape.width, given,
-                                                         *part.pixels, *part.coder);
+        return std::make_unique<RowsOf<TwoValues<Form>>>(
+            shape.height, shape.width, periods, given, *part.pixels, *part.coder);
     };
     switch (form) {
         case 1: return make.template operator()<1>();
@@ -173,16 +174,21 @@ void code_two_values(Part& part, const uint16_t* given, const LosslessShape& sha
     const int64_t count = shape.plane_size();
     const int64_t second = given ? std::count(given, given + count, part.values[1]) : 0;
     part.ink = part.coder->map_bit(kBitTotal / 2, 2 * second <= count);
-    part.map_rate = part.coder->rate();
-    part.coder->cells.start_at(part.map_rate);
     part.pixels = std::make_unique<BitRows>(shape.height, shape.width);
     std::optional<BitRows> wanted;
+    Periods periods;
     if (given) {
         wanted.emplace(shape.height, shape.width);
         for (int row = 0; row < shape.height; ++row)
             wanted->set_row(row, given + int64_t{row} * shape.width, part.values[part.ink]);
+        periods = periods_of(given, shape.height, shape.width);
     }
-    part.rows = two_values_rows(shape, two_values_form(tools), wanted ? &*wanted : nullptr, part);
+    periods.columns = 1 + int(part.coder->plain(periods.columns - 1, 2));
+    periods.rows = 1 + int(part.coder->plain(periods.rows - 1, 2));
+    part.map_rate = part.coder->rate();
+    part.coder->cells.start_at(part.map_rate);
+    part.rows = two_values_rows(shape, two_values_form(tools), periods,
+                                wanted ? &*wanted : nullptr, part);
     const int64_t across = cells_along(shape.width), total = across * cells_along(shape.height);
     for (int row = 0; row < shape.height; ++row) {
         if (row % kStrip == 0) progress(across * (row / kStrip), total);

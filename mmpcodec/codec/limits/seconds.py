@@ -6,6 +6,7 @@ can code many samples in nearly no bits, so most of the time depends on samples 
 
 from collections.abc import Iterable, Sequence
 
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
@@ -101,13 +102,7 @@ def seconds_within(
 def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:
     tools, size = layer.tools, len(layer.payload)
     if isinstance(tools, LosslessTools):
-        flat = _flat_planes(layer, planes, depth) if peek and size <= MOST_PEEKED else 0
-        rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
-        most = samples * rates + size * LOSSLESS_BYTE
-        if planes > 1 or flat or tools.max_error:
-            return most
-        two = _two_values_seconds(tools, samples, size)
-        return two if depth == 1 else max(two, most)
+        return _lossless_seconds(layer, samples, planes, depth, peek)
     if not isinstance(tools, BlockTools):
         small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
         return planes * samples * TREES_FLAT + small + size * TREES_BYTE
@@ -116,11 +111,24 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
 
 
-def _two_values_seconds(tools: LosslessTools, samples: int, size: int) -> float:
-    """Return the seconds for a plane of two values in a number of bytes."""
-    mixed = samples * _two_values_rate(tools)
-    reach = min(mixed, size * TWO_VALUES_REACH)
-    return samples * TWO_VALUES_FLAT + reach + size * TWO_VALUES_BYTE
+def _lossless_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:
+    tools, size = layer.tools, len(layer.payload)
+    assert isinstance(tools, LosslessTools)
+    short = size <= MOST_PEEKED
+    # Without a look into it, a plane that is alone may have two values or more.
+    alone = planes == 1 and not tools.max_error
+    known = peek and alone and (short or depth <= BYTE)
+    values = _values_of(layer, depth) if known else None
+    flat = int(values == 1)
+    if peek and short and not known:
+        flat = _flat_planes(layer, planes, depth)
+    rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
+    several = samples * rates + size * LOSSLESS_BYTE
+    if not alone or flat or (values or 0) > 2:
+        return several
+    reach = min(samples * _two_values_rate(tools), size * TWO_VALUES_REACH)
+    two = samples * TWO_VALUES_FLAT + reach + size * TWO_VALUES_BYTE
+    return two if values == 2 or depth == 1 else max(two, several)
 
 
 def _two_values_rate(tools: LosslessTools) -> float:
@@ -133,6 +141,15 @@ def _lossless_rate(form: LosslessForm) -> float:
     if form.models == 2:
         return LOSSLESS_FAST
     return LOSSLESS_PREDICTOR * form.predictors + LOSSLESS_MANY_MODELS * (form.models > 8)
+
+
+def _values_of(layer: Layer, depth: int) -> int | None:
+    """Return how many values a plane that is alone has; None if the decoder will raise an error."""
+    try:
+        reader = SymbolReader(bytes(layer.payload), LOSSLESS_SYNTAX, coarse=True)
+        return len(code_values(reader, depth, None, 0))
+    except FormatError:
+        return None
 
 
 def _flat_planes(layer: Layer, planes: int, depth: int) -> int:

@@ -27,6 +27,7 @@ from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
+from mmpcodec.reference.lossless.two_values.periods import PERIOD_BITS, Periods, periods_of
 from mmpcodec.reference.lossless.two_values.plane import TwoValuesCoder, rarer
 from mmpcodec.reference.lossless.values import code_values, map_pays, used_values
 
@@ -448,21 +449,28 @@ def _samples_coder(
         Whether the payload has no other plane.
     """
     plane = planes[-1]
-    two_values = alone and form.max_error == 0 and plane.most == 1
-    fast = form.models == fast_coder.MODELS and not two_values
-    choice = 0
-    if not fast:
-        wanted = None
-        if numbers is not None:
-            wanted = rarer(numbers) if two_values else is_noisy(numbers)
-        choice = coder.bit("map", ONE // 2, wanted)
+    if alone and form.max_error == 0 and plane.most == 1:
+        return _two_values_coder(plane, coder, form, numbers)
+    fast = form.models == fast_coder.MODELS
+    wanted = None if fast or numbers is None else is_noisy(numbers)
+    noisy = not fast and bool(coder.bit("map", ONE // 2, wanted))
     # The rate of values and of this bit belongs to no cell.
     cells = CellRates((plane.height, plane.width), coder.tally)
-    if two_values:
-        return TwoValuesCoder(plane, coder, form, cells, choice)
     if fast:
         return FastCoder(planes, coder, form, cells)
-    return PlaneCoder(planes, coder, form, cells, bool(choice))
+    return PlaneCoder(planes, coder, form, cells, noisy)
+
+
+def _two_values_coder(plane: Plane, coder, form, numbers: np.ndarray | None) -> TwoValuesCoder:
+    """Code ink and periods of a plane of two values, and return the coder of its samples."""
+    wanted = [None] * 3
+    if numbers is not None:
+        found = periods_of(numbers)
+        wanted = [rarer(numbers), found.columns - 1, found.rows - 1]
+    ink = coder.bit("map", ONE // 2, wanted[0])
+    columns, rows = (1 + coder.plain("map", PERIOD_BITS, period) for period in wanted[1:])
+    cells = CellRates((plane.height, plane.width), coder.tally)
+    return TwoValuesCoder(plane, coder, form, cells, ink, Periods(columns, rows))
 
 
 def report_row(

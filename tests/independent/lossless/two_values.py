@@ -19,6 +19,7 @@ def two_values(coder, plane, form):
     """Decodes the samples of a plane of two values, x[row][column] of the plane."""
     ink = coder.bit(32768)
     pixels = Pixels(plane.height, plane.width)
+    pixels.m_c, pixels.m_r = 1 + coder.plain(2), 1 + coder.plain(2)
     Decoder(coder, pixels, form).decode()
     for row in range(plane.height):
         for column in range(plane.width):
@@ -378,7 +379,9 @@ class Mixing:
 
         W, A = bits(0, -1, 1), bits(-1, -1, 3)
         c_1, vote = class_of(places, 0), self.votes(places, 0, 0, 16) if places else 16
-        contexts = self.template_contexts(bits, 1 + column % 8 if g else 0)
+        k = 1 + column % 8 if g else 0
+        k += 2**8 * (column % self.pixels.m_c) + 2**12 * (row % self.pixels.m_r)
+        contexts = self.template_contexts(bits, k)
         contexts += self.place_contexts(bits, places)[: self.place_models]
         states = [m.state(x, W) for m, x in zip(self.models, contexts, strict=True)]
         histories = [self.history_of(i, *state.seen) for i, state in enumerate(states)]

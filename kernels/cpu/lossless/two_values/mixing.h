@@ -143,8 +143,7 @@ public:
     }
 
     // Finds the lines of the templates of a pixel, and fetches them. They do not depend on the
-    // pixel to the left. `phase` is 0 if the pixel's group was not broken there, else 1 + the
-    // column in the group.
+    // pixel to the left. `phase` is what the contexts have besides templates: k in the format.
     MMP_INLINE TemplateLines find_lines(const RowsAround& all, int phase) const {
         static constexpr Templates<kTemplates> kMasks{sizes()};
         uint64_t sums[kTemplates];

@@ -7,6 +7,7 @@
 #include "cpu/lossless/two_values/bit_rows.h"
 #include "cpu/lossless/two_values/groups.h"
 #include "cpu/lossless/two_values/mixing.h"
+#include "cpu/lossless/two_values/periods.h"
 #include "cpu/lossless/two_values/places.h"
 #include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
@@ -18,8 +19,10 @@ template <class Coder, int Form>
 class TwoValuesCoder {
 public:
     // `given` has the pixels to write, and is null to read.
-    TwoValuesCoder(int height, int width, const BitRows* given, BitRows& rows, Coder& coder)
+    TwoValuesCoder(int height, int width, Periods periods, const BitRows* given, BitRows& rows,
+                   Coder& coder)
         : width_(width),
+          periods_(periods),
           given_(given),
           rows_(rows),
           stride_(rows.stride()),
@@ -127,6 +130,7 @@ private:
     MMP_INLINE void fetch(int column, int phase) {
         const RowsAround around(row_, stride_, column);
         lines_ = places_.find_lines(around);
+        phase += (column % periods_.columns << 8) + (number_ % periods_.rows << 12);
         template_lines_ = mixing_.find_lines(around, phase);
     }
 
@@ -150,6 +154,7 @@ private:
     }
 
     const int width_;
+    const Periods periods_;
     const BitRows* const given_;
     BitRows& rows_;
     const int64_t stride_;

@@ -18,6 +18,7 @@ from mmpcodec.reference.entropy.logistic_mixing import (
     stretch,
 )
 from mmpcodec.reference.lossless.two_values.bit_rows import FACTORS, HASH_BITS, BitRows, ones
+from mmpcodec.reference.lossless.two_values.periods import Periods
 from mmpcodec.reference.lossless.two_values.places import AlikePlace
 
 LEAST_CODED, MOST_CODED = 2, ONE - 2
@@ -228,6 +229,8 @@ class Mixer:
         Most places of a pixel (P in the format).
     sets : int
         Sets of weights, 1 to 3.
+    periods : Periods
+        Of the columns and rows with edges.
 
     Attributes
     ----------
@@ -241,9 +244,16 @@ class Mixer:
     """
 
     def __init__(
-        self, pixels: BitRows, coder: BitCoder, templates: Sequence[int], most: int, sets: int
+        self,
+        pixels: BitRows,
+        coder: BitCoder,
+        templates: Sequence[int],
+        most: int,
+        sets: int,
+        periods: Periods,
     ):
         self.pixels, self.coder, self.most, self.sets = pixels, coder, most, sets
+        self.periods = periods
         self.masks = [template_masks(count) for count in templates]
         count = len(templates) + (8 if most > 1 else 4)
         self.models = [ContextModel(pixels.line_bits) for _ in range(count)]
@@ -334,7 +344,7 @@ class Mixer:
         before = bits(row, column - 2, 1), bits(row - 2, column, 1)
         return Around(
             contexts=[
-                *self._template_contexts(row, column, 0 if group == 0 else 1 + column % 8),
+                *self._template_contexts(row, column, self._part(row, column, group)),
                 *self._place_contexts(places, above, beside, vote),
             ],
             left=left,
@@ -346,6 +356,12 @@ class Mixer:
             ),
             stage=left + 2 * bits(row, column - 3, 2) + 8 * wide + 256 * second,
         )
+
+    def _part(self, row: int, column: int, group: int) -> int:
+        """Return what the contexts of templates have besides pixels (k in the format)."""
+        of_group = 0 if group == 0 else 1 + column % 8
+        periods = self.periods
+        return of_group + (column % periods.columns << 8) + (row % periods.rows << 12)
 
     def _template_contexts(self, row: int, column: int, part: int) -> list[int]:
         """Return the contexts of the templates; ``part`` is k in the format."""

@@ -23,6 +23,7 @@ from mmpcodec.reference.lossless.two_values.mixing import (
     distance_class,
     stretched,
 )
+from mmpcodec.reference.lossless.two_values.periods import Periods
 from mmpcodec.reference.lossless.two_values.places import AlikePlace, Places
 
 GROUP = 8
@@ -97,6 +98,8 @@ class TwoValuesCoder:
         Gets the rate of each group.
     ink : int
         Number of the value, 0 or 1, that is pixel 1.
+    periods : Periods
+        Of the columns and rows with edges.
 
     Attributes
     ----------
@@ -107,12 +110,14 @@ class TwoValuesCoder:
         groups.
     """
 
-    def __init__(self, plane: Plane, coder: BitCoder, form, cells: CellRates, ink: int):
+    def __init__(
+        self, plane: Plane, coder: BitCoder, form, cells: CellRates, ink: int, periods: Periods
+    ):
         self.plane, self.coder, self.cells, self.ink = plane, coder, cells, ink
         own = form_of(form)
         self.pixels = BitRows(plane.height, plane.width)
         self.places = Places(self.pixels, own.places)
-        self.mixer = Mixer(self.pixels, coder, own.templates, own.places, own.sets)
+        self.mixer = Mixer(self.pixels, coder, own.templates, own.places, own.sets, periods)
         self.breaks = BrokenGroups(self.pixels, coder)
         self.certain = own.certain
         self.known = SlowModels()

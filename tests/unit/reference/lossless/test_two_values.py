@@ -25,6 +25,7 @@ from mmpcodec.reference.lossless.two_values.mixing import (
     first_of_history,
     template_masks,
 )
+from mmpcodec.reference.lossless.two_values.periods import Periods, periods_of
 from mmpcodec.reference.lossless.two_values.places import FACTORS, AlikePlace, Places
 from mmpcodec.reference.lossless.two_values.plane import (
     BrokenGroups,
@@ -134,12 +135,27 @@ def test_ink_is_the_rarer_value(numbers, ink):
     assert rarer(np.array(numbers)) == ink
 
 
+@pytest.mark.parametrize(
+    ("name", "columns", "rows"),
+    [
+        ("enlarged by 2 and 4", 4, 2),
+        ("enlarged by 3/2", 3, 3),
+        ("noise", 1, 1),
+        ("text", 1, 1),
+        ("a row", 1, 1),
+        ("two pixels", 1, 1),
+    ],
+)
+def test_periods_of_enlarged_pictures(name, columns, rows):
+    assert periods_of(plane_of(name)[0]) == (columns, rows)
+
+
 @pytest.mark.parametrize(("name", "ink"), [("one pixel", 1), ("all but one pixel", 0)])
 def test_pixels_of_ink_are_ones(name, ink):
     numbers = plane_of(name)[0]
     plane, writer = Plane(*numbers.shape, 1), SymbolWriter(LOSSLESS_SYNTAX, coarse=True)
     cells = CellRates(numbers.shape, writer.tally)
-    coder = TwoValuesCoder(plane, writer, LOSSLESS_FORMS[1], cells, ink)
+    coder = TwoValuesCoder(plane, writer, LOSSLESS_FORMS[1], cells, ink, Periods())
     for row, given_row in enumerate(numbers):
         coder.code_row(row, given_row)
     assert sum(row.bit_count() for row in coder.pixels.rows) == 1
@@ -161,7 +177,7 @@ class Recorder:
 def coder_of(height, width, form=3):
     recorder, plane = Recorder(), Plane(height, width, 1)
     cells = CellRates((height, width), recorder.tally)
-    return TwoValuesCoder(plane, recorder, LOSSLESS_FORMS[form], cells, 1), recorder
+    return TwoValuesCoder(plane, recorder, LOSSLESS_FORMS[form], cells, 1, Periods()), recorder
 
 
 def test_groups_of_a_row():
