@@ -463,7 +463,7 @@ def _samples_coder(
 
 def _two_values_coder(plane: Plane, coder, form, numbers: np.ndarray | None) -> TwoValuesCoder:
     """Code ink and periods of a plane of two values, and return the coder of its samples."""
-    wanted = [None] * 3
+    wanted: list[int | None] = [None] * 3
     if numbers is not None:
         found = periods_of(numbers)
         wanted = [rarer(numbers), found.columns - 1, found.rows - 1]
