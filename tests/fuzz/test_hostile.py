@@ -180,12 +180,12 @@ def test_any_coefficients_are_read_alike_everywhere(active, coefficients):
 @pytest.mark.parametrize(("height", "width"), [(1, 1 << 24), (1 << 14, 1 << 14), (1 << 24, 1)])
 def test_absurd_sizes_within_the_limits_end_soon(data, height, width):
     """A small file that states 2**28 pixels is refused because its payload is too short."""
-    start = time.perf_counter()
+    start = time.process_time()
     result = outcome(
         with_size(data, height, width), DecodeLimits(1 << 28, 1 << 28, max_seconds=1 << 20)
     )
     assert result in (TruncatedStream, CorruptStream)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 10
 
 
 def test_memory_does_not_grow_with_damaged_files(data):

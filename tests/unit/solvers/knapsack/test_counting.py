@@ -184,7 +184,7 @@ def test_ten_thousand_items_up_to_a_million(name):
     found = knapsack(profits, weights, capacity, backend="cpu", time_limit=limit)
     assert profits[list(found.items)].sum() == found.value <= found.bound
     assert weights[list(found.items)].sum() <= capacity
-    assert found.optimal == (name not in UNPROVEN)
+    assert found.optimal or name in UNPROVEN  # a fast processor proves more in the time
     assert found.bound - found.value <= found.bound // 40_000
     if found.optimal:
         again = knapsack(profits, weights, capacity, backend="cpu", memory_limit=0)
