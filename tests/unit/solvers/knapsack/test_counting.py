@@ -186,7 +186,7 @@ def test_ten_thousand_items_up_to_a_million(name):
     assert weights[list(found.items)].sum() <= capacity
     assert found.optimal or name in UNPROVEN  # a fast processor proves more in the time
     assert found.bound - found.value <= found.bound // 40_000
-    if found.optimal:
+    if name not in UNPROVEN:
         again = knapsack(profits, weights, capacity, backend="cpu", memory_limit=0)
         assert (again.path, again.items) == (found.path, found.items)
 
