@@ -45,6 +45,7 @@ def sources() -> Iterator[Path]:
         "filters",
         "filters/taps",
         "lossless",
+        "lossless/two_values",
         "tiles",
         "trees",
         "trees/search",

@@ -65,7 +65,9 @@ public:
         used_[1] = &none_placed_;
         if (placed) {
             const int edge = edge_at(rows, list.places[0].row, list.places[0].column + 1);
-            const int second = list.count == 1 ? 0 : 1 + any_at(rows, list.places[1]);
+            int second = 0;
+            if constexpr (List::kMost > 1)
+                if (list.count > 1) second = 1 + any_at(rows, list.places[1]);
             used_[1] = &places_[((edge * 7 + c) * 5 + d) * 3 + second];
         }
         int bands = 0;

@@ -32,6 +32,7 @@ struct Place {
 // Places in ascending order of their distances.
 template <int Most>
 struct PlaceList {
+    static constexpr int kMost = Most;
     int count = 0;
     Place places[Most];
 };
