@@ -32,6 +32,10 @@ const LOSSLESS_BYTES = new Map([
 ]);
 /** By number of predictors. */
 const LOSSLESS_COLUMN_BYTES = new Map([[1, 640], [3, 2560]]);
+/** Of planes of two values: what does not grow; by form of 0 to 4, a line of all its tables. */
+const TWO_VALUES_BYTES = 3 * 2 ** 20;
+const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372, 372];
+const TWO_VALUES_COLUMN_BYTES = 256;
 /** Of a new instance, and of each sample beside SAMPLE_BYTES. */
 const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
 const FLAT = 0.01e-6;
@@ -39,6 +43,11 @@ const LOSSLESS_FAST = 0.1e-6;
 const LOSSLESS_PREDICTOR = 0.2e-6;
 const LOSSLESS_MANY_MODELS = 0.1e-6;
 const LOSSLESS_BYTE = 4e-6;
+/** Of planes of two values: a mixed pixel, by form of 1 to 4. */
+const TWO_VALUES = [0, 0.15e-6, 0.3e-6, 0.5e-6, 0.65e-6];
+const TWO_VALUES_FLAT = 0.04e-6;
+const TWO_VALUES_REACH = 6e-3;
+const TWO_VALUES_BYTE = 10e-6;
 const TREES_SAMPLE = 0.3e-6;
 const TREES_FLAT = 0.07e-6;
 const TREES_REACH = 1.5e-3;
@@ -112,8 +121,11 @@ export function checkSeconds(tiles, planes, limits) {
   for (const { tile, stream } of tiles) {
     const own = stream.layout === TOGETHER ? planes : 1;
     const samples = tile.width * tile.height;
-    if (stream.palette) seconds += samples * (losslessRate(stream.palette.tools) + FLAT);
-    for (const layer of stream.layers) seconds += layerSeconds(layer, samples * own);
+    if (stream.palette) {
+      const { tools } = stream.palette;
+      seconds += samples * (Math.max(losslessRate(tools), TWO_VALUES[tools.lossless_form]) + FLAT);
+    }
+    for (const layer of stream.layers) seconds += layerSeconds(layer, samples, own);
   }
   if (seconds <= limits.maxSeconds) return;
   const says = `${Number(seconds.toPrecision(3))} s, the limit is ${limits.maxSeconds} s`;
@@ -122,11 +134,19 @@ export function checkSeconds(tiles, planes, limits) {
 
 /**
  * @param {TileStream["layers"][number]} layer
- * @param {number} samples of all its planes
+ * @param {number} pixels
+ * @param {number} planes
  */
-function layerSeconds({ coding, tools, payload }, samples) {
-  const size = payload.length;
-  if (coding === LOSSLESS) return samples * losslessRate(tools) + size * LOSSLESS_BYTE;
+function layerSeconds({ coding, tools, depth, payload }, pixels, planes) {
+  const [size, samples] = [payload.length, pixels * planes];
+  if (coding === LOSSLESS) {
+    const several = samples * losslessRate(tools) + size * LOSSLESS_BYTE;
+    if (planes > 1 || tools.max_error) return several;
+    // A plane that is alone may have two values or more.
+    const mixed = Math.min(pixels * TWO_VALUES[tools.lossless_form], size * TWO_VALUES_REACH);
+    const two = pixels * TWO_VALUES_FLAT + mixed + size * TWO_VALUES_BYTE;
+    return depth === 1 ? two : Math.max(two, several);
+  }
   if (coding === TREES) {
     const small = Math.min(samples * (TREES_SAMPLE - TREES_FLAT), size * TREES_REACH);
     return samples * TREES_FLAT + small + size * TREES_BYTE;
@@ -183,7 +203,8 @@ export function checkMemory(tiles, depth, planes, samples, atOnce, limits) {
  */
 function layerBytes({ coding, tools, depth }, tile, planes) {
   if (coding === LOSSLESS) {
-    return taken(losslessBytes(tools, tile.width, planes, depth), tile, planes);
+    const several = losslessBytes(tools, tile.width, planes, depth);
+    return taken(Math.max(several, twoValuesBytes(tools, tile)), tile, planes);
   }
   if (coding !== TREES && !tools.dictionary) return LAYER_BYTES;
   const inserted = LEVELS + MOST_INSERTIONS * fragmentsIn(tile);
@@ -200,7 +221,8 @@ function layerBytes({ coding, tools, depth }, tile, planes) {
 function paletteBytes({ tools, entries, transparent }, tile, depth, planes) {
   const bits = Math.max(1, 32 - Math.clz32(entries - 1 + Number(transparent)));
   const ofColours = losslessBytes(COLOUR_TOOLS, entries, coloursOf(planes), depth);
-  return taken(Math.max(ofColours, losslessBytes(tools, tile.width, 1, bits)), tile, 1);
+  const ofNumbers = Math.max(losslessBytes(tools, tile.width, 1, bits), twoValuesBytes(tools, tile));
+  return taken(Math.max(ofColours, ofNumbers), tile, 1);
 }
 
 /**
@@ -217,6 +239,17 @@ function losslessBytes({ lossless_form: form, max_error: maxError }, width, plan
   const largest = Math.floor((2 ** depth - 1 + maxError) / (2 * maxError + 1));
   const groups = (32 - Math.clz32(largest) + 4) >> 1;
   return planes * (fixed + group * groups + columns);
+}
+
+/**
+ * Returns the bytes for models and places of a plane of two values.
+ * @param {import("./format/tools.js").ToolValues} tools
+ * @param {Tile} tile
+ */
+function twoValuesBytes({ lossless_form: form }, { width, height }) {
+  const digits = Math.floor(Math.log2(width * height)) + 1;
+  const lines = 2 ** Math.min(Math.max(digits - 5, 6), 17);
+  return TWO_VALUES_BYTES + lines * TWO_VALUES_LINE_BYTES[form] + width * TWO_VALUES_COLUMN_BYTES;
 }
 
 /**
