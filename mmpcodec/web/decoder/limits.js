@@ -221,7 +221,8 @@ function layerBytes({ coding, tools, depth }, tile, planes) {
 function paletteBytes({ tools, entries, transparent }, tile, depth, planes) {
   const bits = Math.max(1, 32 - Math.clz32(entries - 1 + Number(transparent)));
   const ofColours = losslessBytes(COLOUR_TOOLS, entries, coloursOf(planes), depth);
-  const ofNumbers = Math.max(losslessBytes(tools, tile.width, 1, bits), twoValuesBytes(tools, tile));
+  const several = losslessBytes(tools, tile.width, 1, bits);
+  const ofNumbers = Math.max(several, twoValuesBytes(tools, tile));
   return taken(Math.max(ofColours, ofNumbers), tile, 1);
 }
 

@@ -57,7 +57,9 @@ public:
     MMP_INLINE BitsFrom(const uint8_t* row, int64_t stride, int64_t column)
         : at_(row + (column >> 3)), stride_(stride), shift_(int(column & 7)) {}
 
-    MMP_INLINE uint64_t of(int down, int count) const { return bits(at_ + down * stride_, shift_, count); }
+    MMP_INLINE uint64_t of(int down, int count) const {
+        return bits(at_ + down * stride_, shift_, count);
+    }
 
 private:
     const uint8_t* const at_;

@@ -249,7 +249,8 @@ public:
             const int gain = weight_gain(bits_seen_[set][row_[set]], bit, mixed_[set]);
             int32_t* w = weights(set, row_[set]);
             for (int i = 0; i < kLanes; i += kStep) {
-                Ints moved = loaded<Ints>(w + i) + ((loaded<Ints>(inputs_ + i) * gain + 1024) >> 11);
+                const Ints step = (loaded<Ints>(inputs_ + i) * gain + 1024) >> 11;
+                Ints moved = loaded<Ints>(w + i) + step;
                 moved = moved < -kMostWeight ? Ints{} - kMostWeight : moved;
                 store(w + i, moved > kMostWeight ? Ints{} + kMostWeight : moved);
             }
@@ -314,7 +315,7 @@ private:
             contexts[3] = (next << 26) + ((second >> kCentre & 1) << 24) + (b << 8) + (near << 4) +
                           (first >> kCentre & 1);
             vote = 16;
-            const auto votes = [&](int down, int right, uint32_t most) __attribute__((always_inline)) {
+            const auto votes = [&](int down, int right, uint32_t most) MMP_INLINED {
                 if (!list.count) return uint32_t{0};
                 uint32_t sum = 0;
                 for (int i = 0; i < list.count; ++i)

@@ -67,7 +67,8 @@ public:
         for (int i = 0; i < kWords; ++i) {
             const uint64_t differing = (word(column - kSide, i) & mask(i)) ^ words_[i];
             sum += std::popcount(differing);
-            if (i >= 2 && i <= 4) sum += std::popcount(differing & (i == 4 ? kNear & 0xFFFF : kNear));
+            const uint64_t near = i == 4 ? kNear & 0xFFFF : kNear;
+            if (i >= 2 && i <= 4) sum += std::popcount(differing & near);
         }
         return sum;
     }
@@ -129,14 +130,15 @@ public:
 
     // Returns the lines of the keys of a pixel, and fetches them.
     MMP_INLINE Lines find_lines(const RowsAround& around) const {
-        const auto sum = [&](int left, int columns, int rows, int first) __attribute__((always_inline)) {
+        const auto sum = [&](int left, int columns, int rows, int first) MMP_INLINED {
             uint64_t found = around.of(0, -left, left - 1) * kFactors[first];
 #pragma GCC unroll 8
             for (int up = 1; up <= rows; ++up)
                 found += around.of(up, -left, columns) * kFactors[first + up];
             return found;
         };
-        const uint64_t keys[kKeys] = {sum(5, 10, 3, 2) * kFactors[6], sum(8, 16, 6, 4) * kFactors[1],
+        const uint64_t keys[kKeys] = {sum(5, 10, 3, 2) * kFactors[6],
+                                      sum(8, 16, 6, 4) * kFactors[1],
                                       sum(17, 27, 8, 3) * kFactors[0]};
         Lines lines;
         for (int key = 0; key < kKeys; ++key) {

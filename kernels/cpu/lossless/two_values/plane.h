@@ -53,7 +53,7 @@ private:
 
     MMP_INLINE void code_group(int column, int end) {
         const int value = Groups::value(row_, stride_, column);
-        int open = value < 0 ? column : end;  // first column of those that the group says nothing of
+        int open = value < 0 ? column : end;  // first column that the group says nothing of
         if (value >= 0) {
             const int size = end - column;
             const int one = groups_.predict(value, rows_, row_, column, places_.along, far_,
