@@ -125,6 +125,7 @@ struct Part {
     std::vector<uint16_t> values;
     std::unique_ptr<LosslessPlane> plane;
     std::unique_ptr<BitRows> pixels;  // instead of a plane, if it is alone and has two values
+    std::unique_ptr<BitRows> given;   // the pixels to write; none to read
     int ink = 0;                      // number of the value of pixels that are 1
     std::unique_ptr<RowCoder> rows;   // none if the plane has one value
     int64_t map_rate = 0;
@@ -155,10 +156,10 @@ int two_values_form(const LosslessTools& tools) {
 }
 
 std::unique_ptr<RowCoder> two_values_rows(const LosslessShape& shape, int form, Periods periods,
-                                          const BitRows* given, Part& part) {
+                                          Part& part) {
     const auto make = [&]<int Form>() -> std::unique_ptr<RowCoder> {
         return std::make_unique<RowsOf<TwoValues<Form>>>(
-            shape.height, shape.width, periods, given, *part.pixels, *part.coder);
+            shape.height, shape.width, periods, part.given.get(), *part.pixels, *part.coder);
     };
     switch (form) {
         case 1: return make.template operator()<1>();
@@ -168,34 +169,25 @@ std::unique_ptr<RowCoder> two_values_rows(const LosslessShape& shape, int form, 
     }
 }
 
-// Codes a plane of two values that is alone.
-void code_two_values(Part& part, const uint16_t* given, const LosslessShape& shape,
-                     const LosslessTools& tools, const Progress& progress) {
+// Codes what precedes the pixels of a plane of two values that is alone.
+void begin_two_values(Part& part, const uint16_t* given, const LosslessShape& shape,
+                      const LosslessTools& tools) {
     const int64_t count = shape.plane_size();
     const int64_t second = given ? std::count(given, given + count, part.values[1]) : 0;
     part.ink = part.coder->map_bit(kBitTotal / 2, 2 * second <= count);
     part.pixels = std::make_unique<BitRows>(shape.height, shape.width);
-    std::optional<BitRows> wanted;
     Periods periods;
     if (given) {
-        wanted.emplace(shape.height, shape.width);
+        part.given = std::make_unique<BitRows>(shape.height, shape.width);
         for (int row = 0; row < shape.height; ++row)
-            wanted->set_row(row, given + int64_t{row} * shape.width, part.values[part.ink]);
+            part.given->set_row(row, given + int64_t{row} * shape.width, part.values[part.ink]);
         periods = periods_of(given, shape.height, shape.width);
     }
     periods.columns = 1 + int(part.coder->plain(periods.columns - 1, 2));
     periods.rows = 1 + int(part.coder->plain(periods.rows - 1, 2));
     part.map_rate = part.coder->rate();
     part.coder->cells.start_at(part.map_rate);
-    part.rows = two_values_rows(shape, two_values_form(tools), periods,
-                                wanted ? &*wanted : nullptr, part);
-    const int64_t across = cells_along(shape.width), total = across * cells_along(shape.height);
-    for (int row = 0; row < shape.height; ++row) {
-        if (row % kStrip == 0) progress(across * (row / kStrip), total);
-        part.rows->code_row(row);
-    }
-    part.rows.reset();
-    progress(total, total);
+    part.rows = two_values_rows(shape, two_values_form(tools), periods, part);
 }
 
 // Whether fewer than half of the samples are equal to the one left of them.
@@ -241,8 +233,8 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
             part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
         }
         if (count == 1 && !tools.max_error && part.values.size() == 2) {
-            code_two_values(part, given, shape, tools, progress);
-            break;
+            begin_two_values(part, given, shape, tools);
+            continue;
         }
         const int most = int(part.values.size()) - 1;
         part.plane = std::make_unique<LosslessPlane>(shape.height, shape.width, most);
@@ -262,7 +254,7 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
     for (int number = 0; number < count; ++number)
         if (parts[number].plane && parts[number].plane->most > 0)
             parts[number].rows = rows_of(parts, number, tools);
-    if (!parts[0].pixels) code_rows(parts, shape, threads, progress);
+    code_rows(parts, shape, threads, progress);
     rates.cells.emplace(shape.height, shape.width);
     for (Part& part : parts) {
         rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;

@@ -11,6 +11,7 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.lossless.two_values.bit_rows import line_bits_of
+from mmpcodec.reference.lossless.two_values.places import ENTRIES
 from mmpcodec.reference.lossless.two_values.plane import form_of
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, LosslessTools, Tools, trees_of
@@ -100,11 +101,9 @@ def _lossless_bytes(form: LosslessForm, width: int, planes: int, depth: int) -> 
 def _two_values_bytes(form: LosslessForm, height: int, width: int) -> int:
     """Return the bytes for models and places of a plane of two values."""
     own = form_of(form)
-    several = own.places > 1
-    models = len(own.templates) + (8 if several else 4)
-    entries = 1 if not several else 2 if own.places == 3 else 4
+    models = len(own.templates) + (8 if own.places > 1 else 4)
     lines = 1 << line_bits_of(height, width)
-    tables = lines * (models * MODEL_LINE_BYTES + entries * KEY_LINE_BYTES)
+    tables = lines * (models * MODEL_LINE_BYTES + ENTRIES[own.places] * KEY_LINE_BYTES)
     return TWO_VALUES_BYTES + tables + TWO_VALUES_COLUMN_BYTES * width
 
 

@@ -15,9 +15,8 @@ namespace mmp {
 // Pixels beyond the plane are 0. A pixel in column c of a row is bit c of the bytes from row(r).
 class BitRows {
 public:
-    static constexpr int kMostBits = 57;  // of one call of bits()
-    static constexpr int kBeside = 64;    // columns on each side that may be read
-    static constexpr int kAbove = 32;     // rows above the first one that may be read
+    static constexpr int kBeside = 64;  // columns on each side that may be read
+    static constexpr int kAbove = 32;   // rows above the first one that may be read
 
     BitRows(int height, int width)
         : width_(width),
@@ -43,7 +42,7 @@ private:
     ZeroedLines<uint8_t> bytes_;
 };
 
-// Returns `count` pixels of a row from `column` on; the first one is the lowest bit.
+// Returns `count` pixels, at most 57, of a row from `column` on; the first one is the lowest bit.
 MMP_INLINE uint64_t bits(const uint8_t* row, int64_t column, int count) {
     uint64_t word;
     memcpy(&word, row + (column >> 3), sizeof word);

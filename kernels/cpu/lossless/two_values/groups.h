@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "cpu/lossless/two_values/bit_rows.h"
 #include "cpu/lossless/two_values/mixing.h"
-#include <vector>
 
 namespace mmp {
 

@@ -17,6 +17,7 @@ namespace mmp {
 
 constexpr int kLeastOfPixel = 2;  // least probability of a bit, in 1/65536
 constexpr int kMostSlowUses = 250;
+constexpr int kMostPixelWeight = 448000;
 constexpr int kPixelStates = 256;  // of history: how many zeros and ones a state saw lately
 
 // A slow model: probability xor 32768, then its uses. So one that never learned is 0.
@@ -54,7 +55,7 @@ MMP_INLINE int weight_gain(uint16_t& seen, int bit, int mixed) {
     return gain;
 }
 MMP_INLINE int moved_weight(int weight, int input, int gain) {
-    return std::clamp(weight + ((input * gain + 1024) >> 11), -448000, 448000);
+    return std::clamp(weight + ((input * gain + 1024) >> 11), -kMostPixelWeight, kMostPixelWeight);
 }
 
 // Which pixels around the coded one each template has, by row from the coded one upwards. Bit i of
@@ -251,8 +252,8 @@ public:
             for (int i = 0; i < kLanes; i += kStep) {
                 const Ints step = (loaded<Ints>(inputs_ + i) * gain + 1024) >> 11;
                 Ints moved = loaded<Ints>(w + i) + step;
-                moved = moved < -kMostWeight ? Ints{} - kMostWeight : moved;
-                store(w + i, moved > kMostWeight ? Ints{} + kMostWeight : moved);
+                moved = moved < -kMostPixelWeight ? Ints{} - kMostPixelWeight : moved;
+                store(w + i, moved > kMostPixelWeight ? Ints{} + kMostPixelWeight : moved);
             }
         }
         for (int i = 0; i < kHalf; i += kStep) {
@@ -274,7 +275,6 @@ public:
 private:
     // Lanes of states, of which the one behind the last is the constant input; then of history.
     static constexpr int kStep = 8, kHalf = (kModels + kStep) / kStep * kStep, kLanes = 2 * kHalf;
-    static constexpr int kMostWeight = 448000;
     static constexpr int kRowsOfSet[3] = {152, 64, 64};
     static constexpr int kFirstRow[3] = {0, 152, 216};
     using Ints = Ints8;
