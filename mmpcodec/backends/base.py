@@ -73,6 +73,9 @@ class PlaneTask:
         shape and type.
     fragments : FragmentMap or None
         How much each fragment counts; None if all count alike.
+    chain : object or None
+        What ``Backend.new_chain`` returned: the plane, of two values, continues those that were
+        coded with it. None if it stands alone.
     """
 
     plane: Any
@@ -80,6 +83,7 @@ class PlaneTask:
     depth: int = BYTE
     earlier: Sequence[np.ndarray] = ()
     fragments: FragmentMap | None = None
+    chain: Any = None
 
 
 class Backend(ABC):
@@ -234,6 +238,18 @@ class Backend(ABC):
             for task, part in zip(tasks, in_turn(progress, shares), strict=True)
         ]
 
+    def new_chain(self, most_width: int) -> Any:
+        """Return a new chain of planes of two values, which continue one another.
+
+        It belongs to one thread at a time, and is of no use after an error.
+
+        Parameters
+        ----------
+        most_width : int
+            That of the widest plane.
+        """
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")
+
     def decode(
         self,
         payload: bytes,
@@ -244,8 +260,11 @@ class Backend(ABC):
         earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
+        chain: Any = None,
     ) -> Coded:
         """Decode a payload of ``encode`` into a plane of ``shape``.
+
+        ``chain`` is as in ``PlaneTask``.
 
         Raises
         ------

@@ -238,6 +238,9 @@ class CpuBackend(NativeSeenErrors):
     def describe(self) -> str:
         return f"C++, SIMD level {self.simd or self.levels()[0]}, {processors()} threads"
 
+    def new_chain(self, most_width: int) -> Any:
+        return _cpu.LosslessChain(most_width)
+
     def encode(
         self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
@@ -247,7 +250,8 @@ class CpuBackend(NativeSeenErrors):
         threads = threads or default_threads(tools)
         if isinstance(tools, LosslessTools):
             planes = to_planes(plane)
-            made = _cpu.encode_lossless(planes, task.depth, tools.form, threads, progress)
+            more = threads, progress, task.chain
+            made = _cpu.encode_lossless(planes, task.depth, tools.form, *more)
             return _coded_lossless(task.depth, *made)
         how = threads, self.simd or self.levels()[0], progress
         if not isinstance(tools, BlockTools):
@@ -272,13 +276,15 @@ class CpuBackend(NativeSeenErrors):
         earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
+        chain: Any = None,
     ) -> Coded:
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
         if isinstance(tools, LosslessTools):
             size = (*shape[2:], 1)[0], *shape[:2]
-            found = _cpu.decode_lossless(payload, size, depth, tools.form, threads, progress)
+            more = threads, progress, chain
+            found = _cpu.decode_lossless(payload, size, depth, tools.form, *more)
             return _coded_lossless(depth, payload, *found)
         if isinstance(tools, BlockTools):
             found = _cpu.decode_blocks(

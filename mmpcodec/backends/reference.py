@@ -12,6 +12,7 @@ from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
 from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
 from mmpcodec.reference.lossless.planes import from_planes, to_planes
+from mmpcodec.reference.lossless.two_values.plane import TwoValuesChain
 from mmpcodec.reference.trees.coder import (
     PictureState,
     decode_trees,
@@ -38,6 +39,9 @@ class ReferenceBackend(Backend):
     def describe(self) -> str:
         return f"NumPy {np.__version__}, one thread"
 
+    def new_chain(self, most_width: int) -> TwoValuesChain:
+        return TwoValuesChain()
+
     def encode(
         self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
@@ -51,7 +55,7 @@ class ReferenceBackend(Backend):
                 *encode_blocks(plane, tools, lambda_fixed, params.effort, report, *more)
             )
         if isinstance(tools, LosslessTools):
-            found = encode_planes(to_planes(plane), task.depth, tools.form, report)
+            found = encode_planes(to_planes(plane), task.depth, tools.form, report, task.chain)
             return _coded_lossless(task.depth, *found)
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 
@@ -65,6 +69,7 @@ class ReferenceBackend(Backend):
         earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
+        chain: TwoValuesChain | None = None,
     ) -> Coded:
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
@@ -75,9 +80,8 @@ class ReferenceBackend(Backend):
             return _coded_blocks(payload, *found)
         if isinstance(tools, LosslessTools):
             size = planes[0] if planes else 1, height, width
-            return _coded_lossless(
-                depth, payload, *decode_planes(payload, size, depth, tools.form, report)
-            )
+            lossless = decode_planes(payload, size, depth, tools.form, report, chain)
+            return _coded_lossless(depth, payload, *lossless)
         return _coded_trees(payload, *decode_trees(payload, (height, width), tools, report))
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
-from mmpcodec.codec.limits.memory import memory_to_decode
+from mmpcodec.codec.chains import Chain
+from mmpcodec.codec.limits.memory import memory_of_chain, memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
@@ -258,8 +259,9 @@ def _inspected_picture(view: Source, how: _How) -> Inspection:
             layer for tile, one in streams for layer in described(tile, one, header.level_depth)
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
-    check_memory(streams, header, padded, how.threads, limits)
-    check_seconds(streams, header, len(view), limits)
+    chain = Chain.of(view)
+    check_memory(streams, header, padded, how.threads, limits, chain)
+    check_seconds(streams, header, len(view), limits, chain)
     samples = _place(header, area, how.out)
     joined = joined_area(header, area)
     shown = samples
@@ -273,7 +275,8 @@ def _inspected_picture(view: Source, how: _How) -> Inspection:
     coded: list[LayerCoding] = []
     good: list[tuple[Tile, Fixed]] = []
     places = [TilePlace.within(shown, joined, tile, stream, header) for tile, stream in streams]
-    decoded = decode_tiles(places, header, chosen, how.threads, how.progress, traced=how.traced)
+    how_to = chosen, how.threads, how.progress
+    decoded = decode_tiles(places, header, *how_to, chain=chain, traced=how.traced)
     for place, found_in in zip(places, decoded, strict=True):
         if isinstance(found_in, FormatError):
             bad.append(_bad(header, place.tile, found_in, allow_partial))
@@ -444,10 +447,21 @@ def _check_described(spans: tuple[Spans, Spans]) -> None:
 
 
 def check_seconds(
-    streams: Sequence[tuple[Tile, TileStream]], header: Header, size: int, limits: DecodeLimits
+    streams: Sequence[tuple[Tile, TileStream]],
+    header: Header,
+    size: int,
+    limits: DecodeLimits,
+    chain: Chain | None = None,
 ) -> None:
-    """Compare the time that decoding tiles of a file of ``size`` bytes can take with the limit."""
+    """Compare the time that decoding tiles of a file of ``size`` bytes can take with the limit.
+
+    With a chain, the time is that of all its pages.
+    """
     most = limits.seconds_for(size)
+    if chain is not None:
+        most = chain.seconds_for(size, limits)
+        size += sum(page.header.file_bytes for page in chain.pages)
+        streams = [*streams, *((page.tile, page.stream) for page in chain.pages)]
     seconds = seconds_within(streams, header, most)
     if seconds <= most:
         return
@@ -461,12 +475,15 @@ def check_memory(
     samples: int,
     threads: int | None,
     limits: DecodeLimits,
+    chain: Chain | None = None,
 ) -> None:
-    """Compare the memory that decoding the tiles can take with the limit."""
+    """Compare the memory that decoding the tiles, and a chain, can take with the limit."""
     if limits.max_memory is None:
         return
     depth, planes, at_once = header.level_depth, header.planes, threads or processors()
     needed = memory_to_decode(streams, depth, planes, samples, at_once)
+    if chain is not None:
+        needed += memory_of_chain([page.tile for page in chain.pages])
     if fault := limits.fault("max_memory", needed, "bytes of memory"):
         raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
 

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from mmpcodec.backends import DeviceLike
 from mmpcodec.checks import check_switch
 from mmpcodec.codec.candidates import backends_of, candidates_at
+from mmpcodec.codec.chaining import check_chain_pages
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.layers.coding import KnownLossless
@@ -348,6 +349,7 @@ def encode(
     durations: Number | Sequence[Number] | None = None,
     positions: Sequence[Number] | None = None,
     loops: int | None = None,
+    chain_pages: int | None = None,
     **options: Unpack[EncodeOptions],
 ) -> bytes:
     """Encode a picture, or several to one file. The other options are those of ``EncodeOptions``.
@@ -376,6 +378,10 @@ def encode(
         nanometres: they are slices then.
     loops : int or None
         How often frames are shown, one after the other; 0, and None, for without end.
+    chain_pages : int or None
+        Most pictures of a list, 1 to 64, that continue one another where that needs fewer bytes:
+        lossless ones of two values. Such a picture decodes after those of its chain. None, and 1,
+        for pictures that decode alone.
 
     Returns
     -------
@@ -409,9 +415,15 @@ def encode(
         raise ParameterError(f"array = {array!r}: must hold at least one picture")
     if is_series(array):
         facts = facts_of_series(len(array), durations, positions, loops)
+        chain_pages = check_chain_pages(chain_pages)
         coded = encode_batch(array, lam, depth=depth, metadata=metadata, **options)
-        return joined_series(coded, *facts)
-    for name, value in (("durations", durations), ("positions", positions), ("loops", loops)):
+        return joined_series(coded, *facts, chain_pages)
+    for name, value in (
+        ("durations", durations),
+        ("positions", positions),
+        ("loops", loops),
+        ("chain_pages", chain_pages),
+    ):
         if value is not None:
             raise ParameterError(f"{name} = {value!r}: must be None for a single picture")
     if options.get("roi") is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
+from mmpcodec.codec.chains import Chain
 from mmpcodec.codec.decoder import (
     check_area,
     check_memory,
@@ -164,15 +165,16 @@ class RegionDecoder:
                 streams.append((tile, tile_of(data, header, tile, len(self._source))))
             except FormatError as error:
                 raise named(header, tile, error) from None
-        check_memory(streams, header, padded, self._threads, self._limits)
-        check_seconds(streams, header, len(self._source), self._limits)
+        chain = Chain.of(self._source)
+        check_memory(streams, header, padded, self._threads, self._limits, chain)
+        check_seconds(streams, header, len(self._source), self._limits, chain)
         kind = sample_type(header.depth)
         places = [
             TilePlace.within(np.empty(header.shape_of(tile), kind), tile, tile, stream, header)
             for tile, stream in streams
         ]
         found: dict[Tile, KeptTile] = {}
-        decoded = decode_tiles(places, header, self._backend, self._threads, None)
+        decoded = decode_tiles(places, header, self._backend, self._threads, None, chain=chain)
         for (tile, stream, samples, _, drawn), part in zip(places, decoded, strict=True):
             if isinstance(part, FormatError):
                 raise named(header, tile, part)

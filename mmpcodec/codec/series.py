@@ -7,7 +7,7 @@ from numbers import Rational, Real
 from typing import Any, TypeAlias, TypeGuard
 
 from mmpcodec.checks import check_int
-from mmpcodec.codec.tiles.renditions import add_with_levels
+from mmpcodec.codec.chaining import add_chained, in_chain
 from mmpcodec.errors import ParameterError
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
@@ -95,12 +95,18 @@ def _position(number: int, value: Any) -> int:
 
 
 def joined_series(
-    files: Sequence[bytes], role: Role, facts: Sequence[tuple[int, ...]], loops: int
+    files: Sequence[bytes],
+    role: Role,
+    facts: Sequence[tuple[int, ...]],
+    loops: int,
+    chain_pages: int = 1,
 ) -> bytes:
     """Return a file of several pictures from the files of each."""
     stream = io.BytesIO()
     writer = CollectionWriter(stream, loops=loops)
-    for data, own in zip(files, facts, strict=True):
-        add_with_levels(writer, data, role, own)
+    for first in range(0, len(files), chain_pages):
+        group = slice(first, first + chain_pages)
+        for file, own in zip(in_chain(files[group]), facts[group], strict=True):
+            add_chained(writer, file, role, own)
     writer.close()
     return stream.getvalue()

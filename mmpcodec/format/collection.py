@@ -5,9 +5,10 @@ Source: section "Collections" of ``docs/format/format.md``.
 """
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import Any
 
 from mmpcodec.errors import CorruptStream, LimitExceeded, TruncatedStream
 from mmpcodec.format.container import MAGIC, VERSION
@@ -30,8 +31,10 @@ MOST_SHARED = 16
 """Most metadata records that a picture names."""
 MOST_OF_PART = 2 * LONGEST
 """Most bytes of a place and a size in the index."""
-MOST_OF_ENTRY = MOST_OF_PART + LONGEST * (3 + 4 + 1 + MOST_SHARED)
+MOST_OF_ENTRY = MOST_OF_PART + LONGEST * (5 + 4 + 1 + MOST_SHARED)
 """Most bytes of a picture in the index."""
+MOST_CHAINED = 64
+"""Most pictures of a chain, of which each continues the one before."""
 
 
 class RecordKind(IntEnum):
@@ -52,6 +55,8 @@ class Role(IntEnum):
     THUMBNAIL = 4
 
 
+CHAINED_ROLES = Role.PAGE, Role.FRAME, Role.SLICE
+"""Roles of pictures that can continue others."""
 FACTS = {
     Role.PAGE: (),
     Role.FRAME: ("duration", "parts of a second"),
@@ -60,6 +65,7 @@ FACTS = {
     Role.THUMBNAIL: ("number of the picture",),
 }
 """Names of the numbers that follow the role of a picture."""
+BACK = "pictures back to the one that is continued"
 
 
 def common_role(roles: Iterable[Role]) -> Role:
@@ -97,6 +103,11 @@ class PictureEntry:
         Bytes of the file of the picture.
     place : int
         Byte offset of the file of the picture in the collection.
+    continues : int or None
+        Number, from 0, of the picture in the file whose models and pixels this one continues; None
+        if it decodes alone.
+    saved : int
+        Bytes that the file of the picture is smaller by than one that decodes alone.
     """
 
     role: Role
@@ -108,6 +119,8 @@ class PictureEntry:
     shared: tuple[int, ...] = ()
     size: int = 0
     place: int = 0
+    continues: int | None = None
+    saved: int = 0
 
     @property
     def of(self) -> int | None:
@@ -136,12 +149,15 @@ class Contents:
         alone.
     unfinished : int
         Bytes behind the index, of pictures whose writer was stopped before it wrote a new index.
+    kept : list
+        What decoders keep from one picture for the next one, in memory only.
     """
 
     entries: list[PictureEntry] = field(default_factory=list)
     metadata: list[Extent] = field(default_factory=list)
     loops: int = 0
     unfinished: int = 0
+    kept: list[Any] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def pictures(self) -> list[PictureEntry]:
@@ -151,6 +167,18 @@ class Contents:
     def numbers_of(self, number: int | None) -> list[int]:
         """Return the numbers, from 0, of the renditions of an entry; of all pages if it is None."""
         return [each for each, entry in enumerate(self.entries) if entry.of == number]
+
+    def page_before(self, back: int) -> int:
+        """Return the number of the entry that is ``back`` pages before the next one."""
+        found = len(self.entries)
+        while back:
+            found -= 1
+            back -= self.entries[found].of is None
+        return found
+
+    def chain_of(self, entry: PictureEntry) -> list[PictureEntry]:
+        """Return the pictures that an entry continues, the first one first."""
+        return chain_of(self.entries, entry)
 
     def name_of(self, entry: PictureEntry) -> str:
         """Return the name of a picture for messages: "page 3", "level 2 of page 3"."""
@@ -162,6 +190,15 @@ class Contents:
         ]
         name = f"{entry.role.name.lower()} {alike.index(entry) + 1}"
         return name if of is None else f"{name} of {self.name_of(self.entries[of])}"
+
+
+def chain_of(entries: Sequence[PictureEntry], entry: PictureEntry) -> list[PictureEntry]:
+    """Return the pictures among ``entries`` that an entry continues, the first one first."""
+    found: list[PictureEntry] = []
+    while entry.continues is not None:
+        entry = entries[entry.continues]
+        found.insert(0, entry)
+    return found
 
 
 def write_record(kind: RecordKind, body_size: int, fields: bytes = b"") -> bytes:
@@ -261,12 +298,16 @@ def read_head(data: memoryview, place: int) -> RecordHead:
     return RecordHead(kind, fields, fields_place, Extent(head.offset, size))
 
 
-def write_entry(entry: PictureEntry) -> bytes:
-    """Serialise the fields of a picture, without its size and place."""
+def write_entry(entry: PictureEntry, own_number: int = 0) -> bytes:
+    """Serialise the fields of a picture of this number, from 0, without its size and place."""
     signed = (_folded(value) for value in entry.facts)
     facts = signed if entry.role == Role.SLICE else entry.facts
+    role, chained = int(entry.role), tuple[int, ...]()
+    if entry.continues is not None:
+        role += len(Role)
+        chained = own_number - entry.continues, entry.saved
     form = entry.form, entry.depth, entry.width, entry.height
-    parts = (entry.role, *facts, *form, len(entry.shared), *entry.shared)
+    parts = (role, *facts, *chained, *form, len(entry.shared), *entry.shared)
     return b"".join(map(number, parts))
 
 
@@ -279,27 +320,37 @@ def _unfolded(value: int) -> int:
     return value // 2 if value % 2 == 0 else -(value + 1) // 2
 
 
-def read_entry(fields: Fields, before: Contents) -> PictureEntry:
+def read_entry(fields: Fields, before: Contents, known: int | None = None) -> PictureEntry:
     """Read the fields of a picture that follows what ``before`` holds.
+
+    Parameters
+    ----------
+    fields : Fields
+    before : Contents
+    known : int or None
+        How many of the pictures before have a number that is sure; None for all.
 
     Raises
     ------
     TruncatedStream, CorruptStream
     """
-    role = Role(fields.number("role", 0, len(Role) - 1))
-    facts = []
+    number = fields.number("role", 0, len(Role) + len(CHAINED_ROLES) - 1)
+    role, facts = Role(number % len(Role)), []
+    known = len(before.entries) if known is None else known
     for name in FACTS[role]:
         low = 1 if name == "parts of a second" else 0
         at = fields.offset
         value = fields.number(name, low)
         if role in (Role.LEVEL, Role.THUMBNAIL) and (
-            value >= len(before.entries) or before.entries[value].of is not None
+            value >= (len(before.entries) if known is None else known)
+            or before.entries[value].of is not None
         ):
             text = f"{name} is {value}, allowed is that of an earlier page, frame or slice"
             raise CorruptStream(fields.section, text, at)
         facts.append(value)
     if role == Role.SLICE:
         facts = [_unfolded(value) for value in facts]
+    chained = _read_chained(fields, before) if number >= len(Role) else (None, 0)
     form = Form(fields.number("form", 0, len(Form) - 1))
     depth = fields.number("depth", 1, 16)
     width, height = (fields.number(name, 1, MAX_DIMENSION) for name in ("width", "height"))
@@ -309,7 +360,30 @@ def read_entry(fields: Fields, before: Contents) -> PictureEntry:
     for _ in range(count):
         low = shared[-1] + 1 if shared else 0
         shared.append(fields.number("number of a metadata record", low, records - 1))
-    return PictureEntry(role, tuple(facts), width, height, form, depth, tuple(shared))
+    size = width, height, form, depth
+    return PictureEntry(
+        role, tuple(facts), *size, tuple(shared), continues=chained[0], saved=chained[1]
+    )
+
+
+def _read_chained(fields: Fields, before: Contents) -> tuple[int, int]:
+    """Read how many pictures before this one is the one that it continues, and bytes saved."""
+    at = fields.offset
+    back = fields.number(BACK, 1)
+    number = len(before.entries) - back
+    if fault := fault_of_chain(before.entries, number):
+        raise CorruptStream(fields.section, f"{BACK} is {back}: {fault}", at)
+    return number, fields.number("bytes saved")
+
+
+def fault_of_chain(entries: Sequence[PictureEntry], number: int) -> str | None:
+    """Say why a further picture cannot continue the one of this number, or return None."""
+    if not 0 <= number < len(entries) or entries[number].of is not None:
+        return "must lead to an earlier page, frame or slice"
+    length = 1 + len(chain_of(entries, entries[number]))
+    if length >= MOST_CHAINED:
+        return f"leads to picture {length} of a chain, which has at most {MOST_CHAINED}"
+    return None
 
 
 def write_index(contents: Contents) -> bytes:
@@ -321,8 +395,8 @@ def write_index(contents: Contents) -> bytes:
         end = part.place + part.size
     parts.append(number(len(contents.entries)))
     end = 0
-    for entry in contents.entries:
-        parts += [number(entry.place - end), number(entry.size), write_entry(entry)]
+    for own_number, entry in enumerate(contents.entries):
+        parts += [number(entry.place - end), number(entry.size), write_entry(entry, own_number)]
         end = entry.place + entry.size
     fields = b"".join(parts)
     head = write_record(RecordKind.INDEX, len(fields) + END_BYTES)

@@ -82,7 +82,12 @@ class CollectionWriter:
             self._numbers.setdefault(_digest(body), number)
 
     def add(
-        self, data: bytes | memoryview, role: Role = Role.PAGE, facts: Sequence[int] = ()
+        self,
+        data: bytes | memoryview,
+        role: Role = Role.PAGE,
+        facts: Sequence[int] = (),
+        continues: int | None = None,
+        saved: int = 0,
     ) -> PictureEntry:
         """Add a picture.
 
@@ -93,15 +98,19 @@ class CollectionWriter:
         role : Role
         facts : sequence of int
             The numbers of ``FACTS`` for this role.
+        continues, saved : int or None, int
+            See ``PictureEntry``.
 
         Raises
         ------
         ParameterError
-            If the facts are not those of the role.
+            If the facts are not those of the role, or the picture cannot continue that one.
         FormatError
             If the data are no file of one picture.
         """
         role, facts = self._checked(role, facts)
+        if continues is not None:
+            self._check_chain(role, continues)
         view = memoryview(data)
         header = container.read_header(view)
         container.check_end(header, view[header.tile_offsets[-1] :], len(view))
@@ -119,10 +128,11 @@ class CollectionWriter:
             header.depth,
             numbers,
             size,
+            continues=continues,
+            saved=saved,
         )
-        self._write(
-            collection.write_record(RecordKind.PICTURE, size, collection.write_entry(entry))
-        )
+        fields = collection.write_entry(entry, len(self))
+        self._write(collection.write_record(RecordKind.PICTURE, size, fields))
         entry = replace(entry, place=self._place)
         for part in parts:
             self._write(part)
@@ -148,6 +158,14 @@ class CollectionWriter:
         ):
             raise ParameterError(f"{names[0]} = {found[0]}: must be that of an earlier page")
         return role, found
+
+    def _check_chain(self, role: Role, continues: int) -> None:
+        """Check that a picture of a role can continue one that was added."""
+        check_int("continues", continues, 0, MOST)
+        if role not in collection.CHAINED_ROLES:
+            raise ParameterError(f"continues = {continues}: a {role.name.lower()} continues none")
+        if fault := collection.fault_of_chain(self._contents.entries, continues):
+            raise ParameterError(f"continues = {continues}: {fault}")
 
     def close(self) -> None:
         """Write the index."""

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from mmpcodec.checks import check_page
 from mmpcodec.errors import BadMagic, CorruptStream, FormatError, LimitExceeded, NoSuchPage
@@ -22,6 +23,26 @@ MEMORY_OF_METADATA = 3
 """Bytes of memory for each byte of a metadata record: as it is read, checked and kept."""
 _LAST_READ = 1 << 16
 """Bytes that are read of the end at first; the index of a thousand pages fits."""
+
+
+class ContinuedFile(NamedTuple):
+    """The file of a picture that another one continues.
+
+    Parameters
+    ----------
+    number : int
+        Of its entry, from 0.
+    name : str
+        For messages: "page 3".
+    place : int
+        Byte offset in the collection.
+    data : Source
+    """
+
+    number: int
+    name: str
+    place: int
+    data: Source
 
 
 class PictureBytes(Window):
@@ -74,6 +95,44 @@ class PictureBytes(Window):
             (entry, PictureBytes(self._source, self._contents, entry, self._most))
             for entry in found
             if entry.role == Role.LEVEL
+        ]
+
+    @property
+    def number(self) -> int:
+        """Number of the entry, from 0."""
+        return self._contents.entries.index(self._entry)
+
+    @property
+    def continues(self) -> bool:
+        """Whether the picture continues others."""
+        return self._entry.continues is not None
+
+    @property
+    def kept(self) -> list[Any]:
+        """What decoders of the file keep from one picture for the next one."""
+        return self._contents.kept
+
+    @property
+    def continued_files(self) -> list[ContinuedFile]:
+        """The files that the picture continues, the first one first.
+
+        Where each request takes long, all are read at once.
+        """
+        contents = self._contents
+        chain = contents.chain_of(self._entry)
+        parts = [Extent(entry.place, entry.size) for entry in chain]
+        source, first = self._source, 0
+        if chain and ahead_of(source):
+            first = parts[0].place
+            source = source[first : parts[-1].place + parts[-1].size]
+        return [
+            ContinuedFile(
+                contents.entries.index(entry),
+                contents.name_of(entry),
+                entry.place,
+                Window(source, replace(part, place=part.place - first)),
+            )
+            for entry, part in zip(chain, parts, strict=True)
         ]
 
     def fetch(self) -> None:

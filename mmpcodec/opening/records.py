@@ -14,7 +14,7 @@ from mmpcodec.runtime.files import Source
 
 _NUMBER = rb"[\x80-\xff]{0,8}[\0-\x7f]"
 _HEADS = re.compile(
-    rb"(?=\x01" + _NUMBER + rb"(?:[\x06-\x7f]|[\x80-\xff][\x01-\x10])[\0-\x04]"
+    rb"(?=\x01" + _NUMBER + rb"(?:[\x06-\x7f]|[\x80-\xff][\x01-\x10])[\0-\x07]"
     rb"|[\x02\x03]" + _NUMBER + rb"\0)",
     re.DOTALL,
 )
@@ -165,9 +165,8 @@ class _Search:
         else:
             pictures, records = self._known
             some = [Extent(0, 0)] * collection.MOST_RECORDS
-            entry = collection.read_entry(
-                fields, Contents(contents.entries[:pictures], some, contents.loops)
-            )
+            before = Contents(contents.entries, some, contents.loops)
+            entry = collection.read_entry(fields, before, pictures)
             sure = tuple(number for number in entry.shared if number < records)
             if sure != entry.shared:
                 text = f"metadata of picture {len(contents.entries) + 1} are lost"

@@ -31,19 +31,19 @@ nb::object array_from(Zeroed<uint16_t> samples, const LosslessShape& shape) {
     return nb::cast(nb::ndarray<nb::numpy, uint16_t>(owned, 3, sides, owner));
 }
 
-LosslessTools lossless_tools_from(nb::handle source) {
+LosslessTools lossless_tools_from(nb::handle source, LosslessChain* chain) {
     const auto number = [&](const char* name) { return nb::cast<int>(source.attr(name)); };
     return {number("predictors"), number("models"), number("weight_sets"),
-            number("last_stage") != 0, number("max_error")};
+            number("last_stage") != 0, number("max_error"), chain};
 }
 
 // Returns the payload, the decoded samples, the rates of the maps and of the residuals, and those
 // of cells.
 nb::tuple encode(const Samples& samples, int depth, const nb::object& tools, int threads,
-                 const nb::object& progress) {
+                 const nb::object& progress, LosslessChain* chain) {
     const LosslessShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
                            depth};
-    const LosslessTools own = lossless_tools_from(tools);
+    const LosslessTools own = lossless_tools_from(tools, chain);
     const Progress report = progress_from(progress);
     LosslessRates rates;
     auto decoded = zeroed<uint16_t>(size_t(shape.planes) * shape.plane_size());
@@ -58,10 +58,10 @@ nb::tuple encode(const Samples& samples, int depth, const nb::object& tools, int
 
 // Returns the samples, the rates of the maps and of the residuals, and those of cells.
 nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth, const nb::object& tools,
-                 int threads, const nb::object& progress) {
+                 int threads, const nb::object& progress, LosslessChain* chain) {
     const auto [planes, height, width] = size;
     const LosslessShape shape{planes, height, width, depth};
-    const LosslessTools own = lossless_tools_from(tools);
+    const LosslessTools own = lossless_tools_from(tools, chain);
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t bytes = payload.size();
     const Progress report = progress_from(progress);
@@ -78,10 +78,13 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth, const n
 }  // namespace
 
 void register_lossless(nb::module_& module) {
+    nb::class_<LosslessChain>(module, "LosslessChain").def(nb::new_([](int most_width) {
+        return new LosslessChain{most_width};
+    }));
     module.def("encode_lossless", &encode, "samples"_a, "depth"_a, "tools"_a, "threads"_a,
-               "progress"_a.none());
+               "progress"_a.none(), "chain"_a.none() = nb::none());
     module.def("decode_lossless", &decode, "payload"_a, "shape"_a, "depth"_a, "tools"_a,
-               "threads"_a, "progress"_a.none());
+               "threads"_a, "progress"_a.none(), "chain"_a.none() = nb::none());
 }
 
 }  // namespace mmp

@@ -17,6 +17,7 @@ namespace mmp {
 namespace {
 
 constexpr char kSection[] = "Lossless samples";
+constexpr char kTwoValuesSection[] = "Two values";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr int kFewestModels = 2;  // of the fast mode
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
@@ -79,6 +80,16 @@ struct RowCoder {
     virtual void code_row(int row) = 0;
 };
 
+}  // namespace
+
+struct TwoValuesRows : RowCoder {
+    virtual void begin(TwoValuesPlane<StreamCoder> plane) = 0;
+    // Returns the pixels of a row of the plane that was begun last.
+    virtual const uint8_t* row(int row) const = 0;
+};
+
+namespace {
+
 template <int Models>
 using Coder = PlaneCoder<StreamCoder, Models>;
 template <class Sum>
@@ -102,8 +113,8 @@ MMP_CODE_ROW(TwoValues<2>)
 MMP_CODE_ROW(TwoValues<3>)
 MMP_CODE_ROW(TwoValues<4>)
 
-template <class One>
-class RowsOf : public RowCoder {
+template <class One, class Base = RowCoder>
+class RowsOf : public Base {
 public:
     template <class... Arguments>
     explicit RowsOf(Arguments&&... arguments) : one_(std::forward<Arguments>(arguments)...) {}
@@ -115,8 +126,17 @@ public:
         code(one_, row);
     }
 
-private:
+protected:
     One one_;
+};
+
+template <int Form>
+class TwoValuesRowsOf : public RowsOf<TwoValues<Form>, TwoValuesRows> {
+public:
+    using RowsOf<TwoValues<Form>, TwoValuesRows>::RowsOf;
+
+    void begin(TwoValuesPlane<StreamCoder> plane) override { this->one_.begin(std::move(plane)); }
+    const uint8_t* row(int row) const override { return this->one_.row(row); }
 };
 
 // A plane and what codes it.
@@ -124,10 +144,9 @@ struct Part {
     std::unique_ptr<StreamCoder> coder;
     std::vector<uint16_t> values;
     std::unique_ptr<LosslessPlane> plane;
-    std::unique_ptr<BitRows> pixels;  // instead of a plane, if it is alone and has two values
-    std::unique_ptr<BitRows> given;   // the pixels to write; none to read
-    int ink = 0;                      // number of the value of pixels that are 1
-    std::unique_ptr<RowCoder> rows;   // none if the plane has one value
+    std::shared_ptr<RowCoder> rows;         // none if the plane has one value
+    const TwoValuesRows* pixels = nullptr;  // instead of a plane, if it is alone with two values
+    int ink = 0;                            // number of the value of pixels that are 1
     int64_t map_rate = 0;
 };
 
@@ -155,13 +174,14 @@ int two_values_form(const LosslessTools& tools) {
     return tools.models == 8 ? 2 : tools.predictors == 1 ? 3 : 4;
 }
 
-std::unique_ptr<RowCoder> two_values_rows(const LosslessShape& shape, int form, Periods periods,
-                                          Part& part) {
-    const auto make = [&]<int Form>() -> std::unique_ptr<RowCoder> {
-        return std::make_unique<RowsOf<TwoValues<Form>>>(
-            shape.height, shape.width, periods, part.given.get(), *part.pixels, *part.coder);
+std::shared_ptr<TwoValuesRows> two_values_rows(const LosslessShape& shape,
+                                               const LosslessTools& tools) {
+    const int most_width = tools.chain ? tools.chain->most_width : shape.width;
+    const int line_bits = line_bits_of(shape.height, shape.width);
+    const auto make = [&]<int Form>() -> std::shared_ptr<TwoValuesRows> {
+        return std::make_shared<TwoValuesRowsOf<Form>>(most_width, line_bits);
     };
-    switch (form) {
+    switch (two_values_form(tools)) {
         case 1: return make.template operator()<1>();
         case 2: return make.template operator()<2>();
         case 3: return make.template operator()<3>();
@@ -172,22 +192,32 @@ std::unique_ptr<RowCoder> two_values_rows(const LosslessShape& shape, int form, 
 // Codes what precedes the pixels of a plane of two values that is alone.
 void begin_two_values(Part& part, const uint16_t* given, const LosslessShape& shape,
                       const LosslessTools& tools) {
+    StreamCoder& coder = *part.coder;
     const int64_t count = shape.plane_size();
     const int64_t second = given ? std::count(given, given + count, part.values[1]) : 0;
-    part.ink = part.coder->map_bit(kBitTotal / 2, 2 * second <= count);
-    part.pixels = std::make_unique<BitRows>(shape.height, shape.width);
-    Periods periods;
+    part.ink = coder.map_bit(kBitTotal / 2, 2 * second <= count);
+    TwoValuesPlane<StreamCoder> plane{shape.height, shape.width, {}, nullptr, &coder};
     if (given) {
-        part.given = std::make_unique<BitRows>(shape.height, shape.width);
+        plane.given = std::make_unique<BitRows>(shape.width, shape.height);
         for (int row = 0; row < shape.height; ++row)
-            part.given->set_row(row, given + int64_t{row} * shape.width, part.values[part.ink]);
-        periods = periods_of(given, shape.height, shape.width);
+            plane.given->set_row(row, given + int64_t{row} * shape.width, shape.width,
+                                 part.values[part.ink]);
+        plane.periods = periods_of(given, shape.height, shape.width);
     }
-    periods.columns = 1 + int(part.coder->plain(periods.columns - 1, 2));
-    periods.rows = 1 + int(part.coder->plain(periods.rows - 1, 2));
-    part.map_rate = part.coder->rate();
-    part.coder->cells.start_at(part.map_rate);
-    part.rows = two_values_rows(shape, two_values_form(tools), periods, part);
+    plane.periods.columns = 1 + int(coder.plain(plane.periods.columns - 1, 2));
+    plane.periods.rows = 1 + int(coder.plain(plane.periods.rows - 1, 2));
+    std::shared_ptr<TwoValuesRows> rows = tools.chain ? std::move(tools.chain->rows) : nullptr;
+    const bool continues = rows != nullptr;
+    if (coder.plain(continues, 1) != continues)
+        throw CorruptPayload(continues ? "the plane begins anew, but continues another one"
+                                       : "the plane continues another one, which is not given",
+                             kTwoValuesSection);
+    part.map_rate = coder.rate();
+    coder.cells.start_at(part.map_rate);
+    if (!continues) rows = two_values_rows(shape, tools);
+    rows->begin(std::move(plane));
+    part.pixels = rows.get();
+    part.rows = std::move(rows);
 }
 
 // Whether fewer than half of the samples are equal to the one left of them.
@@ -236,6 +266,10 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
             begin_two_values(part, given, shape, tools);
             continue;
         }
+        if (tools.chain)
+            throw CorruptPayload("the plane has " + std::to_string(part.values.size()) +
+                                     " values, those of a chain have 2",
+                                 kTwoValuesSection);
         const int most = int(part.values.size()) - 1;
         part.plane = std::make_unique<LosslessPlane>(shape.height, shape.width, most);
         if (given) {
@@ -255,6 +289,7 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
         if (parts[number].plane && parts[number].plane->most > 0)
             parts[number].rows = rows_of(parts, number, tools);
     code_rows(parts, shape, threads, progress);
+    if (tools.chain) tools.chain->rows = std::static_pointer_cast<TwoValuesRows>(parts[0].rows);
     rates.cells.emplace(shape.height, shape.width);
     for (Part& part : parts) {
         rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;

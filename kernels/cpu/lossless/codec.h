@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,10 +19,19 @@ struct LosslessShape {
     int64_t plane_size() const { return int64_t{height} * width; }
 };
 
+struct TwoValuesRows;
+
+// Planes of two values, each alone in its payload, that continue one another.
+struct LosslessChain {
+    const int most_width;
+    std::shared_ptr<TwoValuesRows> rows = nullptr;  // none before the first plane, and after errors
+};
+
 struct LosslessTools {
     int predictors, models, weight_sets;
     bool last_stage;
     int max_error;
+    LosslessChain* chain = nullptr;  // what the plane continues; none if it stands alone
 };
 
 // Ideal code length of the maps, of the residuals, and of the residuals of each cell, in 2^-12 bit.

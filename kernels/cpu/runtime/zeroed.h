@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace mmp {
 
@@ -32,15 +34,23 @@ public:
     explicit ZeroedLines(size_t count)
         : memory_(zeroed<char>(count * sizeof(T) + kLine - 1)),
           first_(reinterpret_cast<T*>(memory_.get() +
-                                      -reinterpret_cast<uintptr_t>(memory_.get()) % kLine)) {}
+                                      -reinterpret_cast<uintptr_t>(memory_.get()) % kLine)),
+          count_(count) {}
 
     T* get() const { return first_; }
     T& operator[](size_t place) const { return first_[place]; }
+    // Adds zeros behind the last entry.
+    void grow(size_t count) {
+        ZeroedLines larger(count_ + count);
+        memcpy(larger.first_, first_, count_ * sizeof(T));
+        *this = std::move(larger);
+    }
 
 private:
     static constexpr size_t kLine = 64;
     Zeroed<char> memory_;
     T* first_;
+    size_t count_;
 };
 
 }  // namespace mmp

@@ -38,7 +38,7 @@ from mmpcodec.cli.encoding.sources import (
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
-from mmpcodec.cli.inputs.pages import Page, Pages, Split, Together
+from mmpcodec.cli.inputs.pages import ChainPages, Page, Pages, Split, Together
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, quality_text, rate_text, tools_text
 from mmpcodec.cli.work import JobProgress
@@ -217,9 +217,11 @@ class EncodeFiles:
     def book(self, job: Job, given: InputBook, progress: JobProgress) -> EncodedBook:
         """Encode the pages of a book, and write the file."""
         from mmpcodec.cli.encoding.books import check_roi, encode_pages
+        from mmpcodec.pictures.books.encoding import ChainOptions
 
         started, book = time.perf_counter(), given.book
         check_roi(self.setting, job, book)
+        at_once = self.setting.threads or processors()
         how: dict[str, Any] = {"at_once": self.pages_at_once, "together": self.pages_together}
         if self.connection is not None:
             from mmpcodec.cli.encoding.cluster_pages import PageOnWorker, write_on_cluster
@@ -227,6 +229,7 @@ class EncodeFiles:
             task = PageOnWorker(replace(self, connection=None), placed(job))
             how = {"client": self.connection.client("pages"), "task": task}
             how["write"] = write_on_cluster
+        how["chains"] = ChainOptions(self.setting.books.chain_pages, self.verify, at_once)
         parameters = f"{self.parameters} {self.setting.backend} {self.verify}"
         coder = self.page_coder(job, book, progress.note)
         written, rows = encode_pages(job, book, coder, progress, parameters, **how)
@@ -234,7 +237,8 @@ class EncodeFiles:
         if remark := larger_than_source(job, given.input_bytes, written.size, lossless=lossless):
             progress.note(remark)
         seconds = time.perf_counter() - started
-        return EncodedBook.of(job, book, written, rows, given.input_bytes, seconds, self.verify)
+        given_of_book = given.input_bytes, seconds, self.setting, self.verify
+        return EncodedBook.of(job, book, written, rows, *given_of_book)
 
     @property
     def by_tiles(self) -> bool:
@@ -287,6 +291,7 @@ def encode(
     pages: Pages = None,
     split: Split = False,
     together: Together = False,
+    chain_pages: ChainPages = 1,
     dpi: reading.Dpi = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
@@ -333,7 +338,8 @@ def encode(
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
     reading.check_kept(keep or (), strip or ())
-    books = BookOptions(pages, split, together, limits, strict, dpi, tuple(keep or ()))
+    kept = tuple(keep or ())
+    books = BookOptions(pages, split, together, limits, strict, dpi, kept, chain_pages)
     books.check(page, out, manifest)
     setting = setting._replace(roi=regions, page=page, strict=strict, target=target)
     setting = setting._replace(books=books, levels=levels)

@@ -34,6 +34,8 @@ class BookOptions(NamedTuple):
     dpi : int or None
     keep : tuple of str
         See ``pictures.read``.
+    chain_pages : int
+        Most pages of a chain; 1 for pages that decode alone.
     """
 
     pages: str | None = None
@@ -43,6 +45,7 @@ class BookOptions(NamedTuple):
     strict: bool = False
     dpi: int | None = None
     keep: tuple[str, ...] = ()
+    chain_pages: int = 1
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -59,7 +62,9 @@ class BookOptions(NamedTuple):
         """
         check_pages(page, self.pages)
         if self.split:
-            check_alone("--split", {"--page": page, "--together": self.together})
+            chained = self.chain_pages if self.chain_pages > 1 else None
+            others = {"--page": page, "--together": self.together, "--chain-pages": chained}
+            check_alone("--split", others)
             if out is not None:
                 raise ParameterError(f"--split: writes a file for each page, -o {out} names one")
         if self.together:

@@ -163,7 +163,7 @@ def encode_pages(
     rows: list[Encoded] = []
 
     def on_page(_: int, page: CodedPage) -> None:
-        rows.append(page.found)
+        rows.append(page.found.in_chain(page.saved) if page.back else page.found)
         stream.flush()
         if key is not None:
             os.fsync(stream.fileno())  # before the next page is written: see ``begun_in``
@@ -177,7 +177,7 @@ def encode_pages(
             else output.continued(job.target, key, force=job.overwrite)
         ) as stream:
             if key is not None:
-                begun = _begun(stream, job, book, progress)
+                begun = _begun(stream, job, book, progress, how["chains"].pages)
             written = write(
                 book, stream, coder, begun=begun, on_page=on_page, progress=progress, **how
             )
@@ -198,9 +198,11 @@ def encode_pages(
     return written, rows
 
 
-def _begun(stream: BinaryIO, job: Job, book: Book, progress: JobProgress) -> BegunBook:
+def _begun(
+    stream: BinaryIO, job: Job, book: Book, progress: JobProgress, chain_pages: int
+) -> BegunBook:
     """Return what an ended run has written, and place the stream behind it."""
-    begun = begun_in(StreamBytes(stream))
+    begun = begun_in(StreamBytes(stream), chain_pages)
     stream.seek(begun.place)
     stream.truncate()
     if begun.pages:

@@ -14,6 +14,7 @@ from mmpcodec.dask.in_flight import TASKS_AHEAD, InFlight
 from mmpcodec.errors import MmpError, PictureError
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.books.encoding import (
+    ChainOptions,
     CodedPage,
     DamagedPages,
     Page,
@@ -90,6 +91,7 @@ def write_on_cluster(
     *,
     begun: BegunBook,
     on_page: Callable[[int, CodedPage], Any],
+    chains: ChainOptions,
     progress: Progress,
     client: Any,
     task: PageOnWorker,
@@ -122,7 +124,7 @@ def write_on_cluster(
             raise damaged_pages(book, faults)
 
     try:
-        return write_coded(book, stream, pages(), begun=begun, on_page=on_page)
+        return write_coded(book, stream, pages(), begun=begun, on_page=on_page, chains=chains)
     except DamagedPages as error:
         raise DamagedPages(as_given(str(error), names), error.numbers) from error
     except MmpError as error:

@@ -27,8 +27,9 @@ class Encoded(NamedTuple):
     is lossless because its samples are measurements or have 1 bit; ``named`` is the backend that
     was asked for, ``backend`` that of the first layer; ``tools_left_out`` are the tools of the
     preset that the named backend lacks; ``levels`` are factors, bytes and lambda of the levels,
-    None if there are none, and ``levels_text`` says it if levels were asked for; ``bits``,
-    ``leaves``, ``blocks`` and ``modes`` are summed over all layers.
+    None if there are none, and ``levels_text`` says it if levels were asked for;
+    ``chain_saved_bytes`` is not 0 if the picture continues another one; ``bits``, ``leaves``,
+    ``blocks`` and ``modes`` are summed over all layers.
     """
 
     input: str
@@ -61,6 +62,7 @@ class Encoded(NamedTuple):
     passes: "tuple[Pass, ...]"
     levels: dict[str, Any] | None = None
     levels_text: str = ""
+    chain_saved_bytes: int = 0
 
     @classmethod
     def of(
@@ -115,6 +117,15 @@ class Encoded(NamedTuple):
             bits_per_pixel=8 * size / (self.width * self.height),
             levels=levels_facts(levels),
             levels_text=levels_text(levels, self.output_bytes),
+        )
+
+    def in_chain(self, saved: int) -> "Encoded":
+        """Return the result of a picture that continues another one, which saves some bytes."""
+        size = self.output_bytes - saved
+        return self._replace(
+            output_bytes=size,
+            bits_per_pixel=8 * size / (self.width * self.height),
+            chain_saved_bytes=saved,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -194,7 +205,8 @@ class EncodedBook(NamedTuple):
     """The result of encoding a book.
 
     ``pages`` has a row for each page that this run has encoded, ``resumed`` is the number of
-    those before, which an earlier run had written; ``pixels`` are those of all.
+    those before, which an earlier run had written; ``pixels`` are those of all. Chains have at most
+    ``chain_pages`` pages; ``chained`` is the number of pages that continue others.
     """
 
     input: str
@@ -212,6 +224,9 @@ class EncodedBook(NamedTuple):
     backend: str
     verified: bool
     pages: tuple[Encoded, ...]
+    chain_pages: int
+    chained: int
+    chain_saved_bytes: int
 
     @classmethod
     def of(
@@ -222,11 +237,13 @@ class EncodedBook(NamedTuple):
         rows: Sequence[Encoded],
         input_bytes: int,
         seconds: float,
+        setting: Setting,
         verified: bool,
     ) -> "EncodedBook":
         """Return the result of a job whose pages these are; ``rows`` are those of this run."""
         assert job.target is not None
         pages = written.contents.pictures
+        saved = [page.saved for page in pages if page.continues is not None]
         sizes = sorted({(page.width, page.height) for page in pages}, key=math.prod)
         return cls(
             input=job.source,
@@ -244,6 +261,9 @@ class EncodedBook(NamedTuple):
             backend=", ".join(sorted({row.backend for row in rows})),
             verified=verified,
             pages=tuple(rows),
+            chain_pages=setting.books.chain_pages,
+            chained=len(saved),
+            chain_saved_bytes=sum(saved),
         )
 
     @property
@@ -293,6 +313,11 @@ class EncodedBook(NamedTuple):
         line += f", backend {self.backend}" if self.backend else ""
         levels = [(row.page or 0, row.output_bytes, row.levels) for row in self.pages]
         line += pages_text(levels, self.role)
+        if self.chain_pages > 1:
+            several = counted(self.chained, self.role) if self.chained else f"no {self.role}"
+            verb = "continues" if self.chained < 2 else "continue"
+            line += f", {several} {verb} others"
+            line += f", which saves {self.chain_saved_bytes} bytes" if self.chained else ""
         line += f", {self.resumed} by an earlier run" if self.resumed else ""
         line += ", verified" if self.verified else ""
         pages = [row.page_text(self.role) for row in self.pages] if verbose else []

@@ -50,6 +50,18 @@ Together = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+ChainPages = Annotated[
+    int,
+    typer.Option(
+        "--chain-pages",
+        metavar="N",
+        help="Let pages of black and white continue the page before, in chains of at most N pages, "
+        "where that needs fewer bytes. A page then opens after those of its chain. 1: none.",
+        min=1,
+        max=64,
+        rich_help_panel=PICTURES,
+    ),
+]
 
 
 def check_pages(page: int | None, pages: str | None) -> None:

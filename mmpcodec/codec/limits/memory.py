@@ -4,7 +4,7 @@
 """
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
@@ -35,6 +35,8 @@ MODEL_LINE_BYTES, KEY_LINE_BYTES = 12, 48
 """Bytes for a line of each model of a plane of two values, and of its three keys with one entry."""
 TWO_VALUES_COLUMN_BYTES = 256
 """Bytes for a column of a plane of two values: places of its pixels, and lines to enter."""
+CHAIN_BYTES = 6
+"""Bytes for a pixel of the pages of a chain: twice in bits and words, while these grow."""
 _LEVELS = 256
 _MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
 
@@ -68,6 +70,12 @@ def memory_to_decode(
         numbers += tile.width * tile.height * (stream.palette is not None)
     kept = SAMPLE_BYTES * samples + NUMBER_BYTES * numbers
     return kept + sum(heapq.nlargest(at_once, needs))
+
+
+def memory_of_chain(tiles: Sequence[Tile]) -> int:
+    """Return the bytes of memory that decoding the pages of a chain takes besides the last one."""
+    sizes = [tile.width * tile.height for tile in tiles]
+    return CHAIN_BYTES * sum(sizes) + SAMPLE_BYTES * max(sizes)
 
 
 def _layer_bytes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:

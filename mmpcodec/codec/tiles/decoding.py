@@ -8,6 +8,7 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask
 from mmpcodec.codec.borders import drawn_mask
+from mmpcodec.codec.chains import Chain, ChainPage
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palettes.layer import coding_of, decode_palette, error_of, trace_of
@@ -94,16 +95,19 @@ def decode_tiles(
     threads: int | None,
     progress: Progress | None,
     *,
+    chain: Chain | None = None,
     traced: bool = False,
 ) -> list[list[LayerCoding] | FormatError]:
     """Decode tiles to their places.
+
+    With a chain, the picture is one tile that continues it.
 
     Returns
     -------
     list
         The palette and the layers of each tile, none without ``traced``, or its error.
     """
-    if backend.decodes_tiles:
+    if backend.decodes_tiles and chain is None:
         tasks = [
             TileTask(stream, (tile.height, tile.width), samples, first, drawn)
             for tile, stream, samples, first, drawn in places
@@ -121,7 +125,7 @@ def decode_tiles(
     found: list[list[LayerCoding] | FormatError] = []
     for place, part in zip(places, in_turn(progress, shares), strict=True):
         try:
-            samples, coded = _decode_tile(header, place, backend, threads, part)
+            samples, coded = _decode_tile(header, place, backend, threads, part, chain)
         except FormatError as error:
             place.samples[...] = 0
             found.append(error)
@@ -172,6 +176,7 @@ def _decode_tile(
     backend: Backend,
     threads: int | None,
     progress: Progress,
+    chain: Chain | None,
 ) -> tuple[np.ndarray, list[LayerCoding]]:
     """Return the samples of a tile, and its palette and layers.
 
@@ -191,7 +196,11 @@ def _decode_tile(
         )
         traces.append(trace)
     planes: list[np.ndarray] = []
-    for layer in stream.layers:
+    if chain is not None:
+        coded = chain.decoded(backend, ChainPage(header, stream), next(steps))
+        planes.append(coded.samples)
+        traces.append(coded.trace)
+    for layer in stream.layers[len(planes) :]:
         samples, trace = _decode_layer(
             backend, levels, tile, stream.layout, layer, planes, threads, next(steps)
         )
@@ -207,8 +216,8 @@ def _decode_tile(
     computed = layers.samples_crc(shown)
     if header.samples_crc(computed) != header.samples_crc(stream.samples_crc):
         raise _wrong_samples(header, tile, stream.samples_crc, computed)
-    coded = _codings(tile, stream, levels.depth, traces, backend.name)
-    return Levels.of(header).samples(shown), coded
+    codings = _codings(tile, stream, levels.depth, traces, backend.name)
+    return Levels.of(header).samples(shown), codings
 
 
 def _decode_layer(

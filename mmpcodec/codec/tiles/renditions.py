@@ -353,7 +353,11 @@ def write_joined(
 
 
 def add_with_levels(
-    writer: CollectionWriter, data: bytes, role: Role = Role.PAGE, facts: Sequence[int] = ()
+    writer: CollectionWriter,
+    data: bytes,
+    role: Role = Role.PAGE,
+    facts: Sequence[int] = (),
+    **chained: Any,
 ) -> None:
     """Add a picture to a collection, and its levels behind it.
 
@@ -362,7 +366,7 @@ def add_with_levels(
     writer : CollectionWriter
     data : bytes
         A file of one picture, or one that ``joined`` made.
-    role, facts
+    role, facts, **chained
         Those of the picture; see ``CollectionWriter.add``.
 
     Raises
@@ -370,17 +374,28 @@ def add_with_levels(
     FormatError, ParameterError
         See ``CollectionWriter.add``.
     """
-    view, number = memoryview(data), len(writer)
+    number = len(writer)
+    main, levels = parts_of(data)
+    writer.add(main, role, facts, **chained)
+    for level in levels:
+        writer.add(level, Role.LEVEL, (number,))
+
+
+def parts_of(data: bytes) -> tuple[bytes, list[bytes]]:
+    """Return the file of a picture, and those of its levels; the inverse of ``joined``.
+
+    Raises
+    ------
+    FormatError
+    """
+    view = memoryview(data)
     if not is_collection(view):
-        writer.add(data, role, facts)
-        return
+        return data, []
     contents = read_contents(view)
+    files = []
     for entry in contents.entries:
         own = PictureBytes(view, contents, entry)
         first = read_header(own)
         header = container.write_header(own.completed(first))
-        file = b"".join([header, own[first.size : entry.size]])
-        if entry.of is None:
-            writer.add(file, role, facts)
-        else:
-            writer.add(file, entry.role, (number,))
+        files.append(b"".join([header, own[first.size : entry.size]]))
+    return files[0], files[1:]

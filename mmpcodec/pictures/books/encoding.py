@@ -5,10 +5,10 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, BinaryIO, NamedTuple
 
-from mmpcodec.codec.tiles.renditions import add_with_levels
+from mmpcodec.codec.chaining import ChainedFile, add_chained, in_chain
 from mmpcodec.errors import Cancelled, PictureError
 from mmpcodec.format.collection import Contents
 from mmpcodec.format.collection_writer import CollectionWriter
@@ -58,10 +58,32 @@ class CodedPage(NamedTuple):
         A file of one picture, or of one and its levels.
     found : object
         What ``write_book`` hands to ``on_page`` besides.
+    back, saved : int
+        See ``ChainedFile``.
     """
 
     data: bytes
     found: Any = None
+    back: int = 0
+    saved: int = 0
+
+
+class ChainOptions(NamedTuple):
+    """How pages continue one another.
+
+    Parameters
+    ----------
+    pages : int
+        Most pages of a chain; 1 for pages that decode alone.
+    verify : bool
+        Whether pages that continue others are decoded and compared.
+    at_once : int
+        Threads that make chains.
+    """
+
+    pages: int = 1
+    verify: bool = False
+    at_once: int = 1
 
 
 class Written(NamedTuple):
@@ -71,6 +93,7 @@ class Written(NamedTuple):
     size: int
 
 
+ALONE = ChainOptions()
 Coder = Callable[[Sequence[Page], Progress], Sequence[CodedPage]]
 """``coder(pages, progress)`` encodes pages, in any thread."""
 
@@ -158,6 +181,7 @@ def write_book(
     together: int = 1,
     begun: BegunBook = NOTHING,
     on_page: Callable[[int, CodedPage], Any] | None = None,
+    chains: ChainOptions = ALONE,
     progress: Progress | None = None,
 ) -> Written:
     """Write the pictures of a book as a collection.
@@ -181,6 +205,7 @@ def write_book(
         What an earlier run has written.
     on_page : callable or None
         ``on_page(number, coded)`` is called when a picture, counted from 0, is written.
+    chains : ChainOptions
     progress : callable or None
 
     Returns
@@ -209,9 +234,8 @@ def write_book(
     code = partial(_coded, coder, shared)
     try:
         with contextlib.closing(in_order(code, groups, at_once)) as coded:
-            return write_coded(
-                book, stream, chain.from_iterable(coded), begun=begun, on_page=on_page
-            )
+            pages = chain.from_iterable(coded)
+            return write_coded(book, stream, pages, begun=begun, on_page=on_page, chains=chains)
     except BaseException:
         shared.stop()
         raise
@@ -226,6 +250,7 @@ def write_coded(
     *,
     begun: BegunBook = NOTHING,
     on_page: Callable[[int, CodedPage], Any] | None = None,
+    chains: ChainOptions = ALONE,
 ) -> Written:
     """Write pages that are encoded already as a collection.
 
@@ -233,23 +258,41 @@ def write_coded(
     ----------
     pages : iterable of (int, CodedPage)
         Each with its number, from 0, in the order of the book.
-    book, stream, begun, on_page
+    book, stream, begun, on_page, chains
         See ``write_book``.
     """
     contents = copy.deepcopy(begun.contents)  # the writer adds to it
     writer = CollectionWriter(stream, contents, begun.place, loops=book.loops)
     writer.remember(begun.metadata)
-    for number, page in pages:
-        _write_page(writer, book, number, page)
+    for number, page in _in_chains(pages, chains):
+        file = ChainedFile(page.data, page.back, page.saved)
+        add_chained(writer, file, book.role_of(number), book.facts_of(number))
         if on_page is not None:
             on_page(number, page)
     writer.close()
     return Written(writer.contents, writer.size)
 
 
-def _write_page(writer: CollectionWriter, book: Book, number: int, page: CodedPage) -> None:
-    """Write a page, and behind it what belongs to it."""
-    add_with_levels(writer, page.data, book.role_of(number), book.facts_of(number))
+def _in_chains(
+    pages: Iterable[tuple[int, CodedPage]], chains: ChainOptions
+) -> Iterator[tuple[int, CodedPage]]:
+    """Yield pages of which some continue others. A chain begins at multiples of its pages."""
+    if chains.pages == 1:
+        yield from pages
+        return
+    groups = (list(group) for _, group in groupby(pages, lambda page: page[0] // chains.pages))
+    made = in_order(partial(_chain, verify=chains.verify), groups, chains.at_once)
+    with contextlib.closing(made):
+        yield from chain.from_iterable(made)
+
+
+def _chain(pages: Sequence[tuple[int, CodedPage]], *, verify: bool) -> list[tuple[int, CodedPage]]:
+    """Make pages continue others among them."""
+    files = in_chain([page.data for _, page in pages], verify=verify)
+    return [
+        (number, CodedPage(file.data, page.found, file.back, file.saved))
+        for (number, page), file in zip(pages, files, strict=True)
+    ]
 
 
 def _coded(

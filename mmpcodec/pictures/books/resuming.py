@@ -36,7 +36,7 @@ class BegunBook:
 NOTHING = BegunBook()
 
 
-def begun_in(source: Source) -> BegunBook:
+def begun_in(source: Source, chain_pages: int = 1) -> BegunBook:
     """Find what an earlier run, which was ended, has written of a collection.
 
     Its last page is not counted: what belongs to it may lack, and after a power cut the disk may
@@ -45,6 +45,8 @@ def begun_in(source: Source) -> BegunBook:
     Parameters
     ----------
     source : Source
+    chain_pages : int
+        Most pages of a chain; the last chain is not counted.
 
     Returns
     -------
@@ -58,7 +60,9 @@ def begun_in(source: Source) -> BegunBook:
     # The search goes on behind damage, where pages may be missing.
     end = faults[0].offset if faults else None
     whole = [e for e in found.entries if end is None or e.place + e.size < end]
-    entries = whole[: max(Contents(whole).numbers_of(None), default=0)]
+    pages = Contents(whole).numbers_of(None)
+    last = max(len(pages) - 1, 0) // chain_pages * chain_pages
+    entries = whole[: pages[last]] if pages else []
     if not entries:
         return NOTHING
     place = entries[-1].place + entries[-1].size

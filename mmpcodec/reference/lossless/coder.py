@@ -27,8 +27,12 @@ from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
-from mmpcodec.reference.lossless.two_values.periods import PERIOD_BITS, Periods, periods_of
-from mmpcodec.reference.lossless.two_values.plane import TwoValuesCoder, rarer
+from mmpcodec.reference.lossless.two_values.plane import (
+    TwoValuesChain,
+    TwoValuesCoder,
+    begun_plane,
+    check_values,
+)
 from mmpcodec.reference.lossless.values import code_values, map_pays, used_values
 
 SECTION = "Lossless samples"
@@ -323,7 +327,11 @@ def agreement_class(uses: int, agrees: bool) -> int:
 
 
 def encode_planes(
-    samples: np.ndarray, depth: int, form, progress: Callable[[int, int], None]
+    samples: np.ndarray,
+    depth: int,
+    form,
+    progress: Callable[[int, int], None],
+    chain: TwoValuesChain | None = None,
 ) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray]:
     """Encode planes without loss, or with a bounded error.
 
@@ -338,6 +346,8 @@ def encode_planes(
         or 4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
     progress : callable
         Called with the number of 16x16 squares done and the number of all.
+    chain : TwoValuesChain or None
+        What the only plane, of two values, continues; None if it stands alone.
 
     Returns
     -------
@@ -350,7 +360,8 @@ def encode_planes(
         Rate of the samples of each cell in all planes; see ``CellRates``.
     """
     writers = [SymbolWriter(LOSSLESS_SYNTAX, coarse=True) for _ in samples]
-    decoded, rates = _code_planes(writers, samples, samples.shape, depth, form, progress)
+    shape = samples.shape
+    decoded, rates = _code_planes(writers, samples, shape, depth, form, progress, chain)
     return joined([writer.finish() for writer in writers]), decoded, _bits(writers), rates
 
 
@@ -360,6 +371,7 @@ def decode_planes(
     depth: int,
     form,
     progress: Callable[[int, int], None],
+    chain: TwoValuesChain | None = None,
 ) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
     """Decode a payload of lossless samples.
 
@@ -374,6 +386,8 @@ def decode_planes(
         As in ``encode_planes``.
     progress : callable
         Called with the number of 16x16 squares done and the number of all.
+    chain : TwoValuesChain or None
+        As in ``encode_planes``.
 
     Returns
     -------
@@ -390,11 +404,13 @@ def decode_planes(
     """
     streams = parted(payload, shape[0])
     readers = [SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True) for stream in streams]
-    samples, rates = _code_planes(readers, None, shape, depth, form, progress)
+    samples, rates = _code_planes(readers, None, shape, depth, form, progress, chain)
     return samples, _bits(readers), rates
 
 
-def _code_planes(coders, given, shape, depth, form, progress) -> tuple[np.ndarray, np.ndarray]:
+def _code_planes(
+    coders, given, shape, depth, form, progress, chain
+) -> tuple[np.ndarray, np.ndarray]:
     """Code planes; ``given`` are the samples to encode, or None to decode.
 
     Returns
@@ -413,10 +429,13 @@ def _code_planes(coders, given, shape, depth, form, progress) -> tuple[np.ndarra
             values = code_values(coder, depth, used, pays)
         if given is not None:
             numbers = np.searchsorted(values, given[number])
+        check_values(len(values), chain)
         planes.append(Plane(height, width, len(values) - 1))
-        samples_coder = None
-        if len(values) > 1:
-            samples_coder = _samples_coder(planes, coder, form, numbers, count == 1)
+        samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
+        if count == 1 and form.max_error == 0 and len(values) == 2:
+            samples_coder = begun_plane(planes[-1], coder, form, numbers, chain)
+        elif len(values) > 1:
+            samples_coder = _samples_coder(planes, coder, form, numbers)
         # Without a coder of samples, no cell has a rate.
         cells = samples_coder.cells if samples_coder else CellRates((height, width), coder.tally)
         for row in range(height):
@@ -432,9 +451,9 @@ def _code_planes(coders, given, shape, depth, form, progress) -> tuple[np.ndarra
 
 
 def _samples_coder(
-    planes: list[Plane], coder, form, numbers: np.ndarray | None, alone: bool
-) -> PlaneCoder | FastCoder | TwoValuesCoder:
-    """Return the coder of the samples of a plane of several values.
+    planes: list[Plane], coder, form, numbers: np.ndarray | None
+) -> PlaneCoder | FastCoder:
+    """Return the coder of the samples of a plane of several values, that is no plane of two alone.
 
     Parameters
     ----------
@@ -445,12 +464,8 @@ def _samples_coder(
     form : LosslessForm
     numbers : (H, W) int array or None
         The samples to encode; None decodes.
-    alone : bool
-        Whether the payload has no other plane.
     """
     plane = planes[-1]
-    if alone and form.max_error == 0 and plane.most == 1:
-        return _two_values_coder(plane, coder, form, numbers)
     fast = form.models == fast_coder.MODELS
     wanted = None if fast or numbers is None else is_noisy(numbers)
     noisy = not fast and bool(coder.bit("map", ONE // 2, wanted))
@@ -459,18 +474,6 @@ def _samples_coder(
     if fast:
         return FastCoder(planes, coder, form, cells)
     return PlaneCoder(planes, coder, form, cells, noisy)
-
-
-def _two_values_coder(plane: Plane, coder, form, numbers: np.ndarray | None) -> TwoValuesCoder:
-    """Code ink and periods of a plane of two values, and return the coder of its samples."""
-    wanted: list[int | None] = [None] * 3
-    if numbers is not None:
-        found = periods_of(numbers)
-        wanted = [rarer(numbers), found.columns - 1, found.rows - 1]
-    ink = coder.bit("map", ONE // 2, wanted[0])
-    columns, rows = (1 + coder.plain("map", PERIOD_BITS, period) for period in wanted[1:])
-    cells = CellRates((plane.height, plane.width), coder.tally)
-    return TwoValuesCoder(plane, coder, form, cells, ink, Periods(columns, rows))
 
 
 def report_row(

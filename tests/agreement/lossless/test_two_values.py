@@ -8,7 +8,9 @@ from support.operations import OPERATIONS, silent
 from support.planes import PIXELS, outcome, plane_of
 
 from mmpcodec import _cpu
+from mmpcodec.errors import FormatError
 from mmpcodec.reference.lossless import coder
+from mmpcodec.reference.lossless.two_values.plane import TwoValuesChain
 from mmpcodec.tools import LOSSLESS_FORMS
 
 FORMS = range(len(LOSSLESS_FORMS))
@@ -52,3 +54,73 @@ def test_random_payloads_decode_alike(payload, height, width, form):
     expected = outcome(lambda: coder.decode_planes(payload, shape, 1, tools, silent)[0])
     found = outcome(lambda: _cpu.decode_lossless(payload, shape, 1, tools, 1, None)[0])
     assert found == expected
+
+
+def chain_of(sizes, seed):
+    """Return planes in which the same glyphs come again, of these heights and widths."""
+    rng = np.random.default_rng(seed)
+    glyphs = rng.random((3, 6, 5)) < 0.5
+    planes = []
+    for height, width in sizes:
+        plane = np.zeros((height, width), np.uint16)
+        for row in range(2, height - 6, 9):
+            for column in range(2, width - 5, 7):
+                plane[row : row + 6, column : column + 5] = glyphs[rng.integers(3)]
+        plane[0, 0], plane[-1, -1] = 1, 0
+        planes.append(plane[None])
+    return planes
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "sizes", [[(30, 40)] * 3, [(20, 40), (30, 17), (25, 61)], [(1, 1), (40, 40), (3, 9)]]
+)
+def test_planes_that_continue_one_another(sizes, form):
+    tools, planes = LOSSLESS_FORMS[form], chain_of(sizes, 5)
+    if sizes[0] == (1, 1):
+        planes[0] = np.array([[[0, 1]]], np.uint16)  # a plane of a chain has two values
+    most = max(plane.shape[2] for plane in planes)
+    written, read = _cpu.LosslessChain(most), _cpu.LosslessChain(most)
+    reference, slow = TwoValuesChain(), TwoValuesChain()
+    for number, plane in enumerate(planes):
+        payload, *_ = _cpu.encode_lossless(plane, 1, tools, 1, None, written)
+        assert coder.encode_planes(plane, 1, tools, silent, reference)[0] == payload
+        decoded = _cpu.decode_lossless(payload, plane.shape, 1, tools, 1, None, read)[0]
+        np.testing.assert_array_equal(decoded, plane)
+        decoded = coder.decode_planes(payload, plane.shape, 1, tools, silent, slow)[0]
+        np.testing.assert_array_equal(decoded, plane)
+        alone, *_ = _cpu.encode_lossless(plane, 1, tools, 1, None)
+        assert (alone == payload) == (number == 0)
+    assert len(payload) < len(alone)  # the glyphs are known
+
+
+DECODERS = {
+    "reference": (TwoValuesChain, coder.decode_planes, (silent,)),
+    "cpu": (lambda: _cpu.LosslessChain(40), _cpu.decode_lossless, (1, None)),
+}
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_planes_that_do_not_belong_together(name):
+    new_chain, decode, more = DECODERS[name]
+    tools = LOSSLESS_FORMS[2]
+    first, second = chain_of([(30, 40)] * 2, 5)
+    chain = _cpu.LosslessChain(40)
+    one, two = (
+        _cpu.encode_lossless(plane, 1, tools, 1, None, chain)[0] for plane in (first, second)
+    )
+
+    def decoded(payload, chain=None):
+        return decode(payload, first.shape, 1, tools, *more, chain)
+
+    with pytest.raises(FormatError, match="continues another one, which is not given"):
+        decoded(two)
+    with pytest.raises(FormatError, match="continues another one, which is not given"):
+        decoded(two, new_chain())
+    chain = new_chain()
+    decoded(one, chain)
+    with pytest.raises(FormatError, match="begins anew, but continues another one"):
+        decoded(one, chain)
+    flat = _cpu.encode_lossless(np.zeros_like(first), 1, tools, 1, None)[0]
+    with pytest.raises(FormatError, match="has 1 values, those of a chain have 2"):
+        decoded(flat, new_chain())

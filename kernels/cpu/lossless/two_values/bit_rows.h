@@ -1,4 +1,5 @@
-// The pixels of a plane of two values, as bits. Source: section "Two values" of
+// The pixels of planes of two values, as bits: of a plane, and of those that it continues above it.
+// Source: section "Two values" of
 // docs/format/format.md.
 #pragma once
 
@@ -18,10 +19,10 @@ public:
     static constexpr int kBeside = 64;  // columns on each side that may be read
     static constexpr int kAbove = 32;   // rows above the first one that may be read
 
-    BitRows(int height, int width)
-        : width_(width),
-          stride_((width + 3 * kBeside + 7) / 8),
-          bytes_(size_t(kAbove + height) * stride_) {}
+    explicit BitRows(int width, int height = 0)
+        : stride_((width + 3 * kBeside + 7) / 8), bytes_(size_t(kAbove + height) * stride_) {}
+
+    void add(int rows) { bytes_.grow(size_t(rows) * stride_); }
 
     int64_t stride() const { return stride_; }
     MMP_INLINE const uint8_t* row(int row) const {
@@ -31,13 +32,12 @@ public:
         bytes_[(kAbove + row) * stride_ + (kBeside + column) / 8] |= uint8_t(1 << (column & 7));
     }
     // Makes the pixels 1 whose sample is `ink`.
-    void set_row(int row, const uint16_t* samples, uint16_t ink) {
-        for (int column = 0; column < width_; ++column)
+    void set_row(int row, const uint16_t* samples, int width, uint16_t ink) {
+        for (int column = 0; column < width; ++column)
             if (samples[column] == ink) set(row, column);
     }
 
 private:
-    const int width_;
     const int64_t stride_;
     ZeroedLines<uint8_t> bytes_;
 };
@@ -66,14 +66,15 @@ private:
     const int shift_;
 };
 
-// The pixels of a plane by columns: a word has the pixels of one column in a row (bit 0) and in the
+// The same pixels by columns: a word has the pixels of one column in a row (bit 0) and in the
 // rows above it.
 class BitColumns {
 public:
     static constexpr int kBeside = 16;  // columns on each side that may be read
 
-    BitColumns(int height, int width)
-        : stride_(width + 2 * kBeside), words_(size_t(height + 1) * stride_) {}
+    explicit BitColumns(int width) : stride_(width + 2 * kBeside), words_(size_t(stride_)) {}
+
+    void add(int rows) { words_.grow(size_t(rows) * stride_); }
 
     MMP_INLINE const uint16_t* at(int row, int column) const {
         return &words_[(row + 1) * stride_ + kBeside + column];

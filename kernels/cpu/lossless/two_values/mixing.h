@@ -128,8 +128,8 @@ public:
         uint16_t checks[kTemplates];
     };
 
-    Mixing(int height, int width)
-        : line_bits_(line_bits_of(height, width)),
+    explicit Mixing(int line_bits)
+        : line_bits_(line_bits),
           lines_(size_t{kModels} << line_bits_),
           stages_(zeroed<uint16_t>(size_t{2048} * kStages)),
           history_(kModels * kPixelStates) {

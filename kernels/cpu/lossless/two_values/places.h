@@ -100,14 +100,20 @@ public:
         uint32_t of[kKeys];
     };
 
-    Places(const BitColumns& columns, int height, int width)
+    Places(const BitColumns& columns, int most_width, int line_bits)
         : columns_(columns),
-          width_(width),
-          shift_(63 - line_bits_of(height, width)),
+          shift_(63 - line_bits),
           entries_((size_t{kKeys} << (64 - shift_)) * kEntries),
-          above_(width),
-          here_(width),
+          above_(most_width),
+          here_(most_width),
           entering_(kRowsBehind) {}
+
+    // Begins a plane. Pixels beyond its width have no places.
+    void begin(int width) {
+        width_ = width;
+        for (Row* row : {&above_, &here_})
+            std::fill(row->counts.begin() + width, row->counts.end(), 0);
+    }
 
     // Enters the pixels of an earlier row, and begins a row.
     MMP_INLINE void begin_row(int row) {
@@ -261,7 +267,8 @@ private:
     }
 
     const BitColumns& columns_;
-    const int width_, shift_;
+    const int shift_;
+    int width_ = 0;
     ZeroedLines<Entry> entries_;
     Row above_, here_;
     std::vector<std::vector<Entering>> entering_;

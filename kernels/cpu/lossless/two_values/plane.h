@@ -1,8 +1,12 @@
-// A plane of two values, pixel by pixel, in both directions. Source: section "Two values" of
+// Planes of two values, pixel by pixel, in both directions. Source: section "Two values" of
 // docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "cpu/lossless/two_values/bit_rows.h"
 #include "cpu/lossless/two_values/groups.h"
@@ -14,37 +18,54 @@
 
 namespace mmp {
 
-// Coder is as in PlaneCoder: code(one, given), end_cell(row, column) and writes.
+// A plane to code. Coder is as in PlaneCoder: code(one, given), end_cell(row, column) and writes.
+template <class Coder>
+struct TwoValuesPlane {
+    int height, width;
+    Periods periods;
+    std::unique_ptr<BitRows> given;  // the pixels to write; none to read
+    Coder* coder;
+};
+
+// Codes a plane, and planes that continue it: their rows follow as if all were one.
 template <class Coder, int Form>
 class TwoValuesCoder {
 public:
-    // `given` has the pixels to write, and is null to read.
-    TwoValuesCoder(int height, int width, Periods periods, const BitRows* given, BitRows& rows,
-                   Coder& coder)
-        : width_(width),
-          periods_(periods),
-          given_(given),
-          rows_(rows),
-          stride_(rows.stride()),
-          columns_(height, width),
-          places_(columns_, height, width),
-          mixing_(height, width),
-          known_(zeroed<SlowModel>(kCertain ? size_t{7} << 16 : 0)),
-          coder_(coder) {}
+    // No plane is wider than `most_width`; `line_bits` is that of the first one.
+    TwoValuesCoder(int most_width, int line_bits)
+        : rows_(most_width),
+          stride_(rows_.stride()),
+          columns_(most_width),
+          places_(columns_, most_width, line_bits),
+          mixing_(line_bits),
+          known_(zeroed<SlowModel>(kCertain ? size_t{7} << 16 : 0)) {}
+
+    void begin(TwoValuesPlane<Coder> plane) {
+        first_row_ += plane_.height;
+        plane_ = std::move(plane);
+        rows_.add(plane_.height);
+        columns_.add(plane_.height);
+        places_.begin(plane_.width);
+    }
+
+    // Returns a row of the plane that was begun last.
+    const uint8_t* row(int row) const { return rows_.row(first_row_ + row); }
 
     MMP_INLINE void code_row(int row) {
-        number_ = row;
-        row_ = rows_.row(row);
-        given_row_ = given_ ? given_->row(row) : nullptr;
-        columns_.begin_row(row);
-        places_.begin_row(row);
+        const int width = plane_.width;
+        number_ = first_row_ + row;
+        row_ = rows_.row(number_);
+        given_row_ = plane_.given ? plane_.given->row(row) : nullptr;
+        row_phase_ = row % plane_.periods.rows << 12;
+        columns_.begin_row(number_);
+        places_.begin_row(number_);
         groups_.begin_row();
         far_ = 0;
         prepared_ = -1;
-        for (int column = 0; column < width_; column += Groups::kSide) {
-            const int end = std::min(column + Groups::kSide, width_);
+        for (int column = 0; column < width; column += Groups::kSide) {
+            const int end = std::min(column + Groups::kSide, width);
             code_group(column, end);
-            if (end % kCellSide == 0 || end == width_) coder_.end_cell(row, end - 1);
+            if (end % kCellSide == 0 || end == width) plane_.coder->end_cell(row, end - 1);
         }
     }
 
@@ -59,7 +80,7 @@ private:
             const int one = groups_.predict(value, rows_, row_, column, places_.along, far_,
                                             near_class_);
             const uint64_t whole = value ? (1 << size) - 1 : 0;
-            const int broken = code(one, given_ && bits(given_row_, column, size) != whole);
+            const int broken = code(one, given_row_ && bits(given_row_, column, size) != whole);
             groups_.learn(value, broken);
             if (!broken) {
                 for (int i = 0; value && i < size; ++i) set(column + i, 1);
@@ -83,10 +104,10 @@ private:
     }
 
     MMP_INLINE int code(int one, int given) {
-        return coder_.code(std::clamp(one, kLeastOfPixel, 65536 - kLeastOfPixel), given);
+        return plane_.coder->code(std::clamp(one, kLeastOfPixel, 65536 - kLeastOfPixel), given);
     }
     MMP_INLINE int given(int column) const {
-        return given_ ? int(bits(given_row_, column, 1)) : 0;
+        return given_row_ ? int(bits(given_row_, column, 1)) : 0;
     }
     MMP_INLINE void set(int column, int pixel) {
         if (!pixel) return;
@@ -130,7 +151,7 @@ private:
     MMP_INLINE void fetch(int column, int phase) {
         const RowsAround around(row_, stride_, column);
         lines_ = places_.find_lines(around);
-        phase += (column % periods_.columns << 8) + (number_ % periods_.rows << 12);
+        phase += (column % plane_.periods.columns << 8) + row_phase_;
         template_lines_ = mixing_.find_lines(around, phase);
     }
 
@@ -153,19 +174,17 @@ private:
         return pixel;
     }
 
-    const int width_;
-    const Periods periods_;
-    const BitRows* const given_;
-    BitRows& rows_;
+    BitRows rows_;
     const int64_t stride_;
     BitColumns columns_;
     Places<kTwoValuesForms[Form - 1].places> places_;
     Groups groups_;
     Mixing<Form> mixing_;
     Zeroed<SlowModel> known_;  // by what is around a pixel
-    Coder& coder_;
+    TwoValuesPlane<Coder> plane_{};
 
-    int number_ = 0;
+    int first_row_ = 0, number_ = 0;  // of the plane, and of the row, in all planes
+    int row_phase_ = 0;
     const uint8_t* row_ = nullptr;
     const uint8_t* given_row_ = nullptr;
     int far_ = 0, near_class_ = 7;

@@ -117,7 +117,14 @@ class DescribedBook:
             facts["duration"] = float(Fraction(*entry.facts))
         if entry.role == Role.SLICE:
             facts["position_mm"] = entry.facts[0] / NANOMETRES
+        if entry.continues is not None:
+            facts["continues"] = self._page_of(entry.continues)
+            facts["chain_saved_bytes"] = entry.saved
         return {**facts, "error": self.errors.get(number)}
+
+    def _page_of(self, number: int) -> int:
+        """Return the page, from 1, of the entry of a number."""
+        return 1 + self.contents.numbers_of(None).index(number)
 
     def _factor(self, rendition: int, number: int) -> int | None:
         """Return by which factor a level is smaller than its picture; None for other renditions."""
@@ -164,6 +171,11 @@ class DescribedBook:
         if roles[Role.FRAME]:
             loops = self.contents.loops
             yield f"frames   are shown {counted(loops, 'time') if loops else 'without end'}"
+        saved = [entry.saved for entry in entries if entry.continues is not None]
+        if saved:
+            verb = "continues another one" if len(saved) == 1 else "continue others"
+            several = counted(len(saved), "picture")
+            yield f"chains   {several} {verb}, which saves {sum(saved)} bytes"
         for number, each in enumerate(self.shared, start=1):
             names = ", ".join(each.kinds) or "nothing that is known"
             count = sum(number - 1 in entry.shared for entry in entries)
@@ -208,6 +220,8 @@ class DescribedBook:
             notes.append(f"{float(Fraction(*entry.facts)):g} s")
         if entry.role == Role.SLICE:
             notes.append(f"at {entry.facts[0] / NANOMETRES:g} mm")
+        if entry.continues is not None:
+            notes.append(f"continues {self._page_of(entry.continues)}, -{entry.saved} bytes")
         if entry.shared:
             notes.append(f"metadata {', '.join(str(shared + 1) for shared in entry.shared)}")
         if number in self.errors:

@@ -22,31 +22,38 @@ def line_bits_of(height: int, width: int) -> int:
 
 
 class BitRows:
-    """Pixels of a plane of two values. Pixels beyond the plane are 0.
+    """Pixels of a plane of two values, and above it those of the planes that it continues.
+
+    Pixels beyond the planes are 0.
 
     Parameters
     ----------
     height, width : int
-        Size of the plane in pixels.
+        Size of the first plane in pixels.
 
     Attributes
     ----------
+    width : int
+        That of the last plane.
+    line_bits : int
+        Binary logarithm of the lines of a model (l in the format).
     rows : list of int
         Pixels of each row: binary digit i is the pixel of column i.
     """
 
     def __init__(self, height: int, width: int):
-        self.height, self.width = height, width
+        self.width = width
+        self.line_bits = line_bits_of(height, width)
         self.rows = [0] * height
 
-    @property
-    def line_bits(self) -> int:
-        """Binary logarithm of the lines of a model (l in the format)."""
-        return line_bits_of(self.height, self.width)
+    def add(self, height: int, width: int) -> None:
+        """Add a plane below."""
+        self.width = width
+        self.rows += [0] * height
 
     def bits(self, row: int, column: int, count: int) -> int:
         """Return pixels of a row from a column on, the first one as the lowest binary digit."""
-        if not 0 <= row < self.height:
+        if not 0 <= row < len(self.rows):
             return 0
         digits = self.rows[row] >> column if column >= 0 else self.rows[row] << -column
         return digits & ones(count)

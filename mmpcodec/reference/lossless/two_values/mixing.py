@@ -18,7 +18,6 @@ from mmpcodec.reference.entropy.logistic_mixing import (
     stretch,
 )
 from mmpcodec.reference.lossless.two_values.bit_rows import FACTORS, HASH_BITS, BitRows, ones
-from mmpcodec.reference.lossless.two_values.periods import Periods
 from mmpcodec.reference.lossless.two_values.places import AlikePlace
 
 LEAST_CODED, MOST_CODED = 2, ONE - 2
@@ -216,24 +215,25 @@ class Around(NamedTuple):
 
 
 class Mixer:
-    """Encoder or decoder of the pixels of a plane that are mixed.
+    """Encoder or decoder of the pixels that are mixed.
 
     Parameters
     ----------
     pixels : BitRows
-        The plane, whose pixels are set as they are coded.
-    coder : BitCoder
+        Its pixels are set as they are coded.
     templates : sequence of int
         Number of pixels of each template.
     most : int
         Most places of a pixel (P in the format).
     sets : int
         Sets of weights, 1 to 3.
-    periods : Periods
-        Of the columns and rows with edges.
 
     Attributes
     ----------
+    coder : BitCoder
+        That of the plane.
+    phase : callable
+        ``phase(row, column)`` returns what the periods of the plane add to contexts of templates.
     history : SlowModels
         By model, zeros and ones of its state.
     weights : dict of (set, row) to Weights
@@ -243,17 +243,11 @@ class Mixer:
         Probabilities of the last stage, in 1/65536.
     """
 
-    def __init__(
-        self,
-        pixels: BitRows,
-        coder: BitCoder,
-        templates: Sequence[int],
-        most: int,
-        sets: int,
-        periods: Periods,
-    ):
-        self.pixels, self.coder, self.most, self.sets = pixels, coder, most, sets
-        self.periods = periods
+    coder: BitCoder
+    phase: Callable[[int, int], int]
+
+    def __init__(self, pixels: BitRows, templates: Sequence[int], most: int, sets: int):
+        self.pixels, self.most, self.sets = pixels, most, sets
         self.masks = [template_masks(count) for count in templates]
         count = len(templates) + (8 if most > 1 else 4)
         self.models = [ContextModel(pixels.line_bits) for _ in range(count)]
@@ -359,9 +353,7 @@ class Mixer:
 
     def _part(self, row: int, column: int, group: int) -> int:
         """Return what the contexts of templates have besides pixels (k in the format)."""
-        of_group = 0 if group == 0 else 1 + column % 8
-        periods = self.periods
-        return of_group + (column % periods.columns << 8) + (row % periods.rows << 12)
+        return (0 if group == 0 else 1 + column % 8) + self.phase(row, column)
 
     def _template_contexts(self, row: int, column: int, part: int) -> list[int]:
         """Return the contexts of the templates; ``part`` is k in the format."""

@@ -41,7 +41,7 @@ class Places:
     Parameters
     ----------
     pixels : BitRows
-        The plane, whose pixels are set as they are coded.
+        Its pixels are set as they are coded.
     most : int
         Most places of a pixel: 1, 3, 4 or 6 (P in the format).
 
@@ -113,8 +113,8 @@ class Places:
         self.own[column] = self.followed = places
 
     def _above(self, column: int) -> list[AlikePlace]:
-        """Return the places of a pixel of the row above; none beyond the plane."""
-        return self.above[column] if column < self.pixels.width else []
+        """Return the places of a pixel of the row above; none beyond its plane, or this one."""
+        return self.above[column] if column < min(self.pixels.width, len(self.above)) else []
 
     def _candidates(self, row: int, column: int, far: int) -> Iterator[tuple[int, int]]:
         """Yield row and column of the candidates for the places of a pixel."""

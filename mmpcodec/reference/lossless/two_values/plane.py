@@ -1,4 +1,4 @@
-"""Encoder and decoder of a plane of two values.
+"""Encoder and decoder of planes of two values.
 
 Source: section "Two values" of ``docs/format/format.md``: this module has its parts "Groups" and
 "Certain pixels", ``places`` and ``mixing`` the others.
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.logistic_mixing import probability_of
@@ -23,9 +24,12 @@ from mmpcodec.reference.lossless.two_values.mixing import (
     distance_class,
     stretched,
 )
-from mmpcodec.reference.lossless.two_values.periods import Periods
+from mmpcodec.reference.lossless.two_values.periods import PERIOD_BITS, Periods, periods_of
 from mmpcodec.reference.lossless.two_values.places import AlikePlace, Places
 
+SECTION = "Two values"
+CONTINUES = "the plane continues another one, which is not given"
+BEGINS_ANEW = "the plane begins anew, but continues another one"
 GROUP = 8
 """Pixels of a group."""
 FIRST_BREAK = 64
@@ -84,25 +88,44 @@ def rarer(numbers: np.ndarray) -> int:
     return int(2 * int(numbers.sum()) <= numbers.size)
 
 
-class TwoValuesCoder:
-    """Encoder or decoder of the samples of one plane.
+class TwoValuesPlane(NamedTuple):
+    """A plane to code.
 
     Parameters
     ----------
     plane : Plane
         Gets the samples. Its margins are not used.
     coder : BitCoder
-    form : LosslessForm
-        As in ``encode_planes``.
     cells : CellRates
         Gets the rate of each group.
     ink : int
         Number of the value, 0 or 1, that is pixel 1.
     periods : Periods
         Of the columns and rows with edges.
+    """
+
+    plane: Plane
+    coder: BitCoder
+    cells: CellRates
+    ink: int
+    periods: Periods
+
+
+class TwoValuesCoder:
+    """Encoder or decoder of the samples of a plane, and of planes that continue it.
+
+    Parameters
+    ----------
+    first : TwoValuesPlane
+    form : LosslessForm
+        As in ``encode_planes``.
 
     Attributes
     ----------
+    own : TwoValuesPlane
+        The plane that is coded.
+    first_row : int
+        The number of its first row in all planes.
     far : int
         Pixels of the row in whole groups since the last pixel that was mixed outside of groups.
     near_class : int
@@ -110,35 +133,56 @@ class TwoValuesCoder:
         groups.
     """
 
-    def __init__(
-        self, plane: Plane, coder: BitCoder, form, cells: CellRates, ink: int, periods: Periods
-    ):
-        self.plane, self.coder, self.cells, self.ink = plane, coder, cells, ink
+    def __init__(self, first: TwoValuesPlane, form):
         own = form_of(form)
-        self.pixels = BitRows(plane.height, plane.width)
+        self.pixels = BitRows(first.plane.height, first.plane.width)
         self.places = Places(self.pixels, own.places)
-        self.mixer = Mixer(self.pixels, coder, own.templates, own.places, own.sets, periods)
-        self.breaks = BrokenGroups(self.pixels, coder)
+        self.mixer = Mixer(self.pixels, own.templates, own.places, own.sets)
+        self.breaks = BrokenGroups(self.pixels)
         self.certain = own.certain
         self.known = SlowModels()
         self.far, self.near_class = 0, NO_PLACE
+        self._begin(first, 0)
+
+    @property
+    def cells(self) -> CellRates:
+        """Rates of the plane."""
+        return self.own.cells
+
+    def go_on(self, plane: TwoValuesPlane) -> None:
+        """Begin a plane that continues the last one: its rows follow as if both were one."""
+        self.pixels.add(plane.plane.height, plane.plane.width)
+        self._begin(plane, self.first_row + self.own.plane.height)
+
+    def _begin(self, plane: TwoValuesPlane, first_row: int) -> None:
+        """Begin a plane."""
+        self.own, self.first_row = plane, first_row
+        self.mixer.coder = self.breaks.coder = plane.coder
+        self.mixer.phase = self._phase
+
+    def _phase(self, row: int, column: int) -> int:
+        """Return what the periods of the plane add to contexts of templates."""
+        periods = self.own.periods
+        return (column % periods.columns << 8) + ((row - self.first_row) % periods.rows << 12)
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
-        pixels = None if given is None else [int(number == self.ink) for number in given]
-        self.places.begin_row(row)
+        plane, ink = self.own.plane, self.own.ink
+        pixels = None if given is None else [int(number == ink) for number in given]
+        at = self.first_row + row
+        self.places.begin_row(at)
         self.breaks.begin_row()
         self.far = 0
-        for column in range(0, self.plane.width, GROUP):
-            self._code_group(row, column, pixels and pixels[column : column + GROUP])
-            self.cells.add(row, column)
-        for column in range(self.plane.width):
-            pixel = self.pixels.bits(row, column, 1)
-            self.plane.inner[row, column] = self.ink if pixel else 1 - self.ink
+        for column in range(0, plane.width, GROUP):
+            self._code_group(at, column, pixels and pixels[column : column + GROUP])
+            self.own.cells.add(row, column)
+        for column in range(plane.width):
+            pixel = self.pixels.bits(at, column, 1)
+            plane.inner[row, column] = ink if pixel else 1 - ink
 
     def _code_group(self, row: int, column: int, given: Sequence[int] | None) -> None:
         """Code the pixels of a group; ``given`` are those to encode, or None to decode."""
-        count = min(GROUP, self.plane.width - column)
+        count = min(GROUP, self.own.plane.width - column)
         value = self._value(row, column)
         if value is not None and not self._code_break(row, column, value, given):
             self._give(row, column, count, value)
@@ -184,7 +228,7 @@ class TwoValuesCoder:
         probability = ONE // 2 if key is None else self.known.probability(key)
         if key and not self.certain <= probability <= ONE - self.certain:
             self.places.follow(column)
-            pixel = code_bit(self.coder, probability, given)
+            pixel = code_bit(self.own.coder, probability, given)
         else:
             pixel = self._mix_pixel(row, column, group, given)
         if key:
@@ -215,25 +259,88 @@ class TwoValuesCoder:
         )
 
 
+class TwoValuesChain:
+    """Planes of two values, each alone in its payload, that continue one another.
+
+    Attributes
+    ----------
+    coder : TwoValuesCoder or None
+        That of the planes so far; None before the first one.
+    """
+
+    def __init__(self):
+        self.coder: TwoValuesCoder | None = None
+
+
+def begun_plane(
+    plane: Plane, coder, form, numbers: np.ndarray | None, chain: TwoValuesChain | None
+) -> TwoValuesCoder:
+    """Code what precedes the pixels of a plane of two values, and return the coder of these.
+
+    Parameters
+    ----------
+    plane : Plane
+    coder : SymbolReader or SymbolWriter
+    form : LosslessForm
+    numbers : (H, W) int array or None
+        The samples to encode; None decodes.
+    chain : TwoValuesChain or None
+        What the plane continues; None if it stands alone.
+
+    Raises
+    ------
+    CorruptStream
+        If the stream says that the plane continues another one, and it does not, or vice versa.
+    """
+    before = None if chain is None else chain.coder
+    continues = int(before is not None)
+    wanted: list[int | None] = [None] * 4
+    if numbers is not None:
+        found = periods_of(numbers)
+        wanted = [rarer(numbers), found.columns - 1, found.rows - 1, continues]
+    ink = coder.bit("map", ONE // 2, wanted[0])
+    columns, rows = (1 + coder.plain("map", PERIOD_BITS, period) for period in wanted[1:3])
+    if coder.plain("map", 1, wanted[3]) != continues:
+        raise CorruptStream(SECTION, BEGINS_ANEW if continues else CONTINUES)
+    cells = CellRates((plane.height, plane.width), coder.tally)
+    own = TwoValuesPlane(plane, coder, cells, ink, Periods(columns, rows))
+    if before is None:
+        before = TwoValuesCoder(own, form)
+    else:
+        before.go_on(own)
+    if chain is not None:
+        chain.coder = before
+    return before
+
+
+def check_values(count: int, chain: TwoValuesChain | None) -> None:
+    """Check the number of values of a plane that may be one of a chain."""
+    if chain is not None and count != 2:
+        raise CorruptStream(SECTION, f"the plane has {count} values, those of a chain have 2")
+
+
 class BrokenGroups:
     """Encoder or decoder of the bits that say whether groups are broken.
 
     Parameters
     ----------
     pixels : BitRows
-        The plane, whose pixels are set as they are coded.
-    coder : BitCoder
+        Its pixels are set as they are coded.
 
     Attributes
     ----------
+    coder : BitCoder
+        That of the plane.
     broken, broken_above : int
         Broken groups of zeros of the row, and of the row above (t and T in the format).
     whole : int
         Whole groups of zeros of the row since the last broken one (u in the format).
     """
 
-    def __init__(self, pixels: BitRows, coder: BitCoder):
-        self.pixels, self.coder = pixels, coder
+    coder: BitCoder
+
+    def __init__(self, pixels: BitRows):
+        self.pixels = pixels
         self.models = SlowModels(lambda key: FIRST_BREAK)
         self.weights: dict[int, Weights] = {}
         self.broken = self.broken_above = self.whole = 0
