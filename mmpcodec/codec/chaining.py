@@ -141,6 +141,7 @@ class _ChainEncoder:
 def _page_or_none(file: bytes) -> ChainPage | None:
     """Return a page that may be one of a chain, by its header and layers."""
     try:
-        return ChainPage.of(memoryview(file))
+        page = ChainPage.of(memoryview(file))
     except FormatError:
         return None
+    return None if page.fault else page

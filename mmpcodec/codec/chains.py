@@ -4,9 +4,12 @@ A page of a chain is a file of one picture, whose only layer goes on with the mo
 the page before: section "Two values" of ``docs/format/format.md``.
 """
 
+import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.errors import CorruptStream, FormatError
@@ -24,7 +27,7 @@ from mmpcodec.samples import Form
 from mmpcodec.trace import Coded
 
 MOST_KEPT = 2
-"""Most decoders of chains that are kept for each file."""
+"""Most chains of each file whose decoders are kept."""
 _LOCK = threading.Lock()
 
 
@@ -49,17 +52,21 @@ class ChainPage:
         Raises
         ------
         FormatError
-            If it is damaged, or can be no page of a chain.
+            If it is damaged.
         """
         header = read_header(source)
-        if header.form is not Form.GRAY or len(header.tile_bytes) > 1 or header.level_bits:
-            text = "a page of a chain must be gray, one tile, and its levels samples"
-            raise CorruptStream(SECTION, text)
         start, end = header.tile_offsets[:2]
-        page = cls(header, layers.read(source[start:end], start, header))
-        if fault := fault_of_stream(page.stream):
-            raise CorruptStream(SECTION, fault)
-        return page
+        return cls(header, layers.read(source[start:end], start, header))
+
+    @property
+    def fault(self) -> str | None:
+        """Why it can be no page of a chain, by its header and layers; None if it may be one."""
+        header, stream = self.header, self.stream
+        if header.form is not Form.GRAY or len(header.tile_bytes) > 1 or header.level_bits:
+            return "a page of a chain must be gray, one tile, and without level bits"
+        if stream.palette is not None or not stream.layers[0].tools.without_loss:
+            return "a page of a chain must be one layer of lossless samples without an error"
+        return None
 
     @property
     def layer(self) -> Layer:
@@ -90,22 +97,86 @@ class ChainPage:
         )
 
 
-def fault_of_stream(stream: TileStream) -> str | None:
-    """Say why a tile cannot be the only one of a page of a chain, or return None."""
-    if stream.palette is not None or len(stream.layers) != 1:
-        return "a page of a chain must have one layer"
-    if not stream.layers[0].tools.without_loss:
-        return "a page of a chain must be lossless samples without an error"
-    return None
+class _Decoder:
+    """Decodes the pages of a chain, each once, for all threads that ask for them.
+
+    Pages of two values take little memory as bits, so those that were decoded are kept.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[int, _Bits] = {}
+        self._restart("", 0, None)
+
+    def _restart(self, backend: str, most_width: int, chain: Any) -> None:
+        self._backend, self._most_width, self._chain = backend, most_width, chain
+        self._done: list[int] = []
+
+    def decoded(
+        self, backend: Backend, pages: dict[int, ChainPage], progress: Progress | None
+    ) -> Coded:
+        """Decode pages up to the last one, and return that.
+
+        Parameters
+        ----------
+        backend : Backend
+        pages : dict of int to ChainPage
+            The pages of a chain by the numbers of their entries, the first one first.
+        progress : callable or None
+
+        Raises
+        ------
+        _PageError
+            If one of them does not decode.
+        """
+        numbers = list(pages)
+        width = max(page.header.width for page in pages.values())
+        with self._lock:
+            if backend.name != self._backend:
+                self._kept.clear()
+            elif numbers[-1] in self._kept:
+                return self._kept[numbers[-1]].coded
+            goes_on = backend.name == self._backend and self._done == numbers[: len(self._done)]
+            if self._chain is None or not goes_on or width > self._most_width:
+                self._restart(backend.name, width, backend.new_chain(width))
+            steps = in_turn(progress, [1] * (len(pages) - len(self._done)))
+            for number in numbers[len(self._done) :]:
+                try:
+                    coded = pages[number].decoded(backend, self._chain, next(steps))
+                except BaseException as error:
+                    self._chain = None
+                    if isinstance(error, FormatError):
+                        raise _PageError(number, error) from None
+                    raise
+                self._done.append(number)
+                self._kept[number] = _Bits.of(coded)
+        return coded
 
 
-class _Kept(NamedTuple):
-    """A decoder of a chain: up to which picture of the file, of which backend, and itself."""
+class _PageError(Exception):
+    """A page of a chain does not decode: the number of its entry, and the error."""
 
-    number: int
-    backend: str
-    most_width: int
-    chain: Any
+
+class _Bits(NamedTuple):
+    """A decoded plane of two values, one bit for a pixel, and the rest of its coding."""
+
+    bits: np.ndarray
+    values: np.ndarray
+    shape: tuple[int, ...]
+    rest: Coded
+
+    @classmethod
+    def of(cls, coded: Coded) -> "_Bits":
+        samples = coded.samples
+        values = np.array([samples.min(), samples.max()])
+        bits = np.packbits(samples == values[1])
+        return cls(bits, values, samples.shape, replace(coded, samples=samples[:0]))
+
+    @property
+    def coded(self) -> Coded:
+        """The plane with its samples."""
+        flat = np.unpackbits(self.bits, count=math.prod(self.shape))
+        return replace(self.rest, samples=self.values[flat].reshape(self.shape))
 
 
 class Chain:
@@ -126,7 +197,12 @@ class Chain:
     def __init__(self, source: PictureBytes):
         self._source = source
         self._files = source.continued_files
-        self.pages = [self._read(file) for file in self._files]
+        self.pages: list[ChainPage] = []
+        for file in self._files:
+            try:
+                self.pages.append(self.fitting(ChainPage.of(file.data)))
+            except FormatError as error:
+                raise self._named(file, error) from None
 
     @classmethod
     def of(cls, source: Source) -> "Chain | None":
@@ -134,6 +210,22 @@ class Chain:
         if not isinstance(source, PictureBytes) or not source.continues:
             return None
         return cls(source)
+
+    def fitting(self, page: ChainPage) -> ChainPage:
+        """Return a page that continues those so far.
+
+        Raises
+        ------
+        CorruptStream
+            If it can not, by its layers and tools.
+        """
+        if fault := page.fault:
+            raise CorruptStream(SECTION, fault)
+        if self.pages and page.layer.tools != self.pages[0].layer.tools:
+            raise CorruptStream(
+                SECTION, "the tools differ from those of the page that it continues"
+            )
+        return page
 
     def seconds_for(self, size: int, limits: DecodeLimits) -> float:
         """Return the most seconds that the pages, and one of ``size`` bytes, may take together."""
@@ -143,53 +235,34 @@ class Chain:
         return sum(map(limits.seconds_for, sizes))
 
     def decoded(self, backend: Backend, page: ChainPage, progress: Progress | None) -> Coded:
-        """Decode a page that continues the chain.
-
-        The state of the decoder is kept for the next page, which then needs no other one.
+        """Decode a page that continues the chain, for which it is ``fitting``.
 
         Raises
         ------
         FormatError
             If the page, or one that it continues, does not decode.
         """
-        width = max(each.header.width for each in [*self.pages, page])
-        chain, done = self._taken(backend, width)
-        steps = in_turn(progress, [1] * (len(self.pages) - done + 1))
-        for file, before in zip(self._files[done:], self.pages[done:], strict=True):
-            try:
-                before.decoded(backend, chain, next(steps))
-            except FormatError as error:
-                raise self._named(file, error) from None
-        coded = page.decoded(backend, chain, next(steps))
-        with _LOCK:
-            kept = self._source.kept
-            kept.append(_Kept(self._source.number, backend.name, width, chain))
-            del kept[:-MOST_KEPT]
-        return coded
-
-    def _taken(self, backend: Backend, width: int) -> tuple[Any, int]:
-        """Take a decoder that has decoded some of the pages; return it, and how many."""
         numbers = [file.number for file in self._files]
+        pages = dict(zip(numbers, self.pages, strict=True)) | {self._source.number: page}
+        try:
+            return self._decoder(numbers[0]).decoded(backend, pages, progress)
+        except _PageError as found:
+            number, error = found.args
+            if number == self._source.number:
+                raise error from None
+            raise self._named(self._files[numbers.index(number)], error) from None
+
+    def _decoder(self, first: int) -> _Decoder:
+        """Return what decodes the chain that begins with the entry of this number."""
         with _LOCK:
             kept = self._source.kept
-            fitting = [
-                one
-                for one in kept
-                if one.number in numbers and one.backend == backend.name and one.most_width >= width
-            ]
-            if fitting:
-                last = max(fitting, key=lambda one: one.number)
-                kept.remove(last)
-                return last.chain, numbers.index(last.number) + 1
-        return backend.new_chain(width), 0
-
-    def _read(self, file: ContinuedFile) -> ChainPage:
-        try:
-            return ChainPage.of(file.data)
-        except FormatError as error:
-            raise self._named(file, error) from None
+            found = kept.pop(first, None) or _Decoder()
+            kept[first] = found
+            while len(kept) > MOST_KEPT:
+                del kept[next(iter(kept))]
+            return found
 
     def _named(self, file: ContinuedFile, error: FormatError) -> FormatError:
         return error.within(
-            f"continues {file.name}, which is damaged", file.place - self._source.part.place
+            f"{file.name}, which it continues", file.place - self._source.part.place
         )

@@ -149,15 +149,15 @@ class Contents:
         alone.
     unfinished : int
         Bytes behind the index, of pictures whose writer was stopped before it wrote a new index.
-    kept : list
-        What decoders keep from one picture for the next one, in memory only.
+    kept : dict of int to object
+        What decoders of chains keep for further pages, by the first entry; in memory only.
     """
 
     entries: list[PictureEntry] = field(default_factory=list)
     metadata: list[Extent] = field(default_factory=list)
     loops: int = 0
     unfinished: int = 0
-    kept: list[Any] = field(default_factory=list, repr=False, compare=False)
+    kept: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def pictures(self) -> list[PictureEntry]:

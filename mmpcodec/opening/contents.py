@@ -108,7 +108,7 @@ class PictureBytes(Window):
         return self._entry.continues is not None
 
     @property
-    def kept(self) -> list[Any]:
+    def kept(self) -> dict[int, Any]:
         """What decoders of the file keep from one picture for the next one."""
         return self._contents.kept
 

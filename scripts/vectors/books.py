@@ -213,7 +213,7 @@ def damaged_indexes() -> Iterator[tuple[str, bytes, None]]:
     yield "picture-beyond", with_entry(BOOK, 2, size=len(records)), None
     yield "place-beyond", with_entry(BOOK, 2, place=len(BOOK)), None
     yield "metadata-behind", with_index(BOOK, metadata_behind), None
-    yield "role-5", with_fields(BOOK, bytes(first_fields(whole, 2)), b"\x05\x01\x02"), None
+    yield "role-8", with_fields(BOOK, bytes(first_fields(whole, 2)), b"\x08\x01\x02"), None
     yield "parts-0", with_entry(BOOK, 2, facts=(1, 0)), None
     yield "form-4", with_entry(BOOK, 1, form=4), None
     yield "depth-0", with_entry(BOOK, 1, depth=0), None

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from books import collections, damaged_collections
+from chains import chains, damaged_chains
 from cases import ROOT, cases
 from damaged import damaged, unsearched
 from palettes import palettes
@@ -105,7 +106,9 @@ def write_collection(folder: Path, data: bytes) -> None:
         source = PictureBytes(view, contents, entry)
         found = mmpcodec.inspect(source, decode=True, backend="reference")
         assert found.samples is not None
-        kind = {"role": entry.role.name.lower(), "facts": entry.facts}
+        kind: dict[str, Any] = {"role": entry.role.name.lower(), "facts": entry.facts}
+        if entry.continues is not None:
+            kind |= {"continues": entry.continues, "saved": entry.saved}
         pictures.append(kind | facts_of(found.header, found.samples))
     _write(folder, data, {"loops": contents.loops, "pictures": pictures})
 
@@ -156,10 +159,10 @@ def main() -> None:
     for name, data in damaged(streams):
         if folder := _missing(root, name):
             write_damaged(folder, data)
-    for name, data in collections():
+    for name, data in (*collections(), *chains()):
         if folder := _missing(root, name):
             write_collection(folder, data)
-    for name, data, page in damaged_collections():
+    for name, data, page in (*damaged_collections(), *damaged_chains()):
         if folder := _missing(root, name):
             write_damaged(folder, data, page)
 

@@ -96,6 +96,11 @@ def facts_of(found: mmpcodec.Inspection) -> dict[str, Any]:
     }
 
 
+def chain_of(entry) -> dict[str, int]:
+    chained = entry.continues is not None
+    return {"continues": entry.continues, "saved": entry.saved} if chained else {}
+
+
 @each(COLLECTIONS)
 def test_pictures_of_collections_decode_to_their_samples(vector, backend):
     data = memoryview((vector / "stream.mmp").read_bytes())
@@ -104,6 +109,7 @@ def test_pictures_of_collections_decode_to_their_samples(vector, backend):
     assert contents.loops == stated["loops"]
     found = [
         {"role": entry.role.name.lower(), "facts": list(entry.facts)}
+        | chain_of(entry)
         | facts_of(
             mmpcodec.inspect(PictureBytes(data, contents, entry), decode=True, backend=backend)
         )

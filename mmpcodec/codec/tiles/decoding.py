@@ -197,7 +197,8 @@ def _decode_tile(
         traces.append(trace)
     planes: list[np.ndarray] = []
     if chain is not None:
-        coded = chain.decoded(backend, ChainPage(header, stream), next(steps))
+        page = chain.fitting(ChainPage(header, stream))
+        coded = chain.decoded(backend, page, next(steps))
         planes.append(coded.samples)
         traces.append(coded.trace)
     for layer in stream.layers[len(planes) :]:

@@ -30,6 +30,7 @@ from mmpcodec.reference.lossless.two_values.places import FACTORS, AlikePlace, P
 from mmpcodec.reference.lossless.two_values.plane import (
     BrokenGroups,
     TwoValuesCoder,
+    TwoValuesPlane,
     form_of,
     rarer,
 )
@@ -155,7 +156,9 @@ def test_pixels_of_ink_are_ones(name, ink):
     numbers = plane_of(name)[0]
     plane, writer = Plane(*numbers.shape, 1), SymbolWriter(LOSSLESS_SYNTAX, coarse=True)
     cells = CellRates(numbers.shape, writer.tally)
-    coder = TwoValuesCoder(plane, writer, LOSSLESS_FORMS[1], cells, ink, Periods())
+    coder = TwoValuesCoder(
+        TwoValuesPlane(plane, writer, cells, ink, Periods()), LOSSLESS_FORMS[1]
+    )
     for row, given_row in enumerate(numbers):
         coder.code_row(row, given_row)
     assert sum(row.bit_count() for row in coder.pixels.rows) == 1
@@ -177,7 +180,8 @@ class Recorder:
 def coder_of(height, width, form=3):
     recorder, plane = Recorder(), Plane(height, width, 1)
     cells = CellRates((height, width), recorder.tally)
-    return TwoValuesCoder(plane, recorder, LOSSLESS_FORMS[form], cells, 1, Periods()), recorder
+    first = TwoValuesPlane(plane, recorder, cells, 1, Periods())
+    return TwoValuesCoder(first, LOSSLESS_FORMS[form]), recorder
 
 
 def test_groups_of_a_row():
@@ -222,7 +226,7 @@ def test_far_counts_pixels_of_whole_groups_of_both_values():
 def test_what_places_say_about_a_group():
     pixels = np.zeros((12, 60), int)
     pixels[5, 26] = 1
-    groups = BrokenGroups(rows_of(pixels), Recorder())
+    groups = BrokenGroups(rows_of(pixels))
 
     def says(*columns, row=5):
         return groups._says([AlikePlace(row, column, 0) for column in columns], (2, 3))
