@@ -2,12 +2,17 @@
 
 from independent.container import decode
 from independent.file import MAGIC, VERSION, Reader, crc_of
+from independent.lossless.two_values import Chain
 
 HEAD = MAGIC + bytes([VERSION, 8])
 END = b"MMC\x1a"
 PICTURE, METADATA, INDEX = 1, 2, 3
-PAGE, FRAME, SLICE, LEVEL, THUMBNAIL = range(5)
-ROLES = "page", "frame", "slice", "level", "thumbnail"
+PAGE, FRAME, SLICE, LEVEL, THUMBNAIL, CHAINED_PAGE, CHAINED_FRAME, CHAINED_SLICE = range(8)
+ROLES = (
+    *("page", "frame", "slice", "level", "thumbnail"),
+    *("chained page", "chained frame", "chained slice"),
+)
+LONGEST_CHAIN = 64
 
 
 def decode_collection(data):
@@ -94,39 +99,47 @@ def contents(data, fields, last):
     for _ in range(reader.number("pictures")):
         place, size = part(end)
         end = place + size
-        role, facts, form, own = entry(reader, pictures, len(records))
+        role, facts, form, own, back = entry(reader, pictures, len(records))
         if any(records[number][0] >= place for number in own):
             raise ValueError("metadata behind their picture")
         parts = [records[number] for number in own]
-        pictures.append((role, facts, decoder(data, place, size, form, parts)))
+        chain = [*(pictures[-back][2] if back else []), (place, size, form)]
+        if len(chain) > LONGEST_CHAIN:
+            raise ValueError(f"a chain of {len(chain)} pictures")
+        pictures.append((role, facts, chain, decoder(data, chain, parts)))
     reader.end("the index")
-    return loops, [(ROLES[role], facts, read) for role, facts, read in pictures]
+    return loops, [(ROLES[role], facts, read) for role, facts, _, read in pictures]
 
 
 def entry(reader, before, records):
-    """Role, facts, form and metadata of a picture."""
-    role = reader.number("role", range(5))
-    facts = []
-    if role == FRAME:
+    """Role, facts, form, metadata and "pictures back" of a picture, 0 if it is not chained."""
+    role = reader.number("role", range(8))
+    facts, back = [], 0
+    if role in (FRAME, CHAINED_FRAME):
         facts = [reader.number("duration"), reader.number("parts", range(1, 2**62))]
-    if role == SLICE:
+    if role in (SLICE, CHAINED_SLICE):
         folded = reader.number("position")
         facts = [folded // 2 if folded % 2 == 0 else -(folded + 1) // 2]
     if role in (LEVEL, THUMBNAIL):
         facts = [reader.number("number of a picture", range(len(before)))]
         if before[facts[0]][0] in (LEVEL, THUMBNAIL):
             raise ValueError("a rendition of a rendition")
+    if role >= CHAINED_PAGE:
+        back = reader.number("pictures back", range(1, len(before) + 1))
+        if before[-back][0] in (LEVEL, THUMBNAIL):
+            raise ValueError("a picture continues a rendition")
+        facts += [back, reader.number("bytes saved")]
     form = reader.number("form", range(4)), reader.number("depth", range(1, 17))
     form += tuple(reader.number("side", range(1, 2**24 + 1)) for _ in range(2))
     shared = []
     for _ in range(reader.number("metadata records", range(min(16, records) + 1))):
         low = shared[-1] + 1 if shared else 0
         shared.append(reader.number("number of a metadata record", range(low, records)))
-    return role, facts, form, shared
+    return role, facts, form, shared, back
 
 
-def decoder(data, place, size, form, parts):
-    """A function that gives the samples and the facts of a picture."""
+def decoder(data, chain, parts):
+    """A function that gives the samples and the facts of the last picture of a chain."""
 
     def read():
         chunks = []
@@ -139,9 +152,14 @@ def decoder(data, place, size, form, parts):
                 kind = reader.number("kind")
                 chunks.append((kind, reader.take(reader.number("chunk size"))))
             reader.end("metadata")
-        samples, facts = decode(data[place : place + size], chunks)
-        if (facts["form"], facts["depth"], facts["width"], facts["height"]) != form:
-            raise ValueError("the index is of another picture")
+        shared = Chain() if len(chain) > 1 else None
+        for number, (place, size, form) in enumerate(chain, 1):
+            own = chunks if number == len(chain) else ()
+            samples, facts = decode(data[place : place + size], own, shared)
+            if (facts["form"], facts["depth"], facts["width"], facts["height"]) != form:
+                raise ValueError("the index is of another picture")
+            if shared and shared.pictures < number:
+                raise ValueError("a picture of a chain is not of two values")
         return samples, facts
 
     return read

@@ -33,8 +33,11 @@ MOST_SAMPLES = 2**26  # a limit of this decoder
 CHANNELS = (1, 2, 3, 4)  # by form
 
 
-def decode(data, shared=()):
-    """The samples of a file and its facts; ``shared`` are chunks of metadata records."""
+def decode(data, shared=(), chain=None):
+    """The samples of a file and its facts.
+
+    ``shared`` are chunks of metadata records, ``chain`` is the Chain of a picture of a chain.
+    """
     file = parsed(bytes(data))
     if built(file) != bytes(data):
         raise ValueError("sizes, checksums or trailer are not those of the fields")
@@ -50,6 +53,8 @@ def decode(data, shared=()):
     facts = {"form": form, "depth": depth, "width": width, "height": height}
     checked("number of chunks", len(file.chunks), range(65537))
     facts |= {"tile_size": file.tile_size, "metadata": metadata((*file.chunks, *shared), depth)}
+    if chain is not None:
+        check_chainable(file)
     # Tiles
     if width * height * CHANNELS[form] > MOST_SAMPLES:
         raise ValueError("more samples than this decoder allows")
@@ -60,10 +65,16 @@ def decode(data, shared=()):
     for (y, x), own in zip(corners, file.tiles, strict=True):
         here = np.s_[y : y + side, x : x + side]
         shape = samples[here].shape[:2]
-        samples[here], fixed[here] = tile(own, shape, form, level_bits, file.crcs, sets)
+        samples[here], fixed[here] = tile(own, shape, form, level_bits, file.crcs, sets, chain)
     border_filter(samples, fixed, file.border_step, file.tile_size, level_bits)
     samples += samples.dtype.type(first)
     return (samples[:, :, 0] if form == 0 else samples), facts
+
+
+def check_chainable(file):
+    """What Collections says of a picture of a chain, without what ``two_values`` checks."""
+    if file.form > 0 or file.count > 1 or file.levels or file.tiles[0].palette:
+        raise ValueError("a picture of a chain has colour, alpha, tiles, levels or a palette")
 
 
 def depth_of(file):
@@ -121,7 +132,7 @@ def metadata(chunks, depth):
     return found
 
 
-def tile(own, shape, form, depth, crcs, sets):
+def tile(own, shape, form, depth, crcs, sets, chain=None):
     """The samples of a tile, an array (height, width, channels), and its fixed pixels."""
     layout = own.layout
     if form > 0:
@@ -134,7 +145,7 @@ def tile(own, shape, form, depth, crcs, sets):
             planes += layer(own.layers[0], *shape, bits, layout, 1, [], sets)[0]
     elif layout == 0:
         (together,) = own.layers
-        planes, bits = layer(together, *shape, depth, layout, CHANNELS[form], [], sets)
+        planes, bits = layer(together, *shape, depth, layout, CHANNELS[form], [], sets, chain)
     else:
         planes = []
         for number, each in enumerate(own.layers):
@@ -186,7 +197,7 @@ def colour_rotation(planes, depth, x, y, z):
     return np.stack(found, axis=2)
 
 
-def layer(own, height, width, depth, layout, count, earlier, sets):
+def layer(own, height, width, depth, layout, count, earlier, sets, chain=None):
     """The planes of a layer, arrays (height, width) of int64, and its depth."""
     coding = own.coding
     if coding < IN_SET:
@@ -206,7 +217,7 @@ def layer(own, height, width, depth, layout, count, earlier, sets):
     if (coding == TREES or tools.get("dictionary")) and depth != 8:
         raise ValueError("trees are for a depth of 8 only")
     if exact:
-        return lossless_samples(own.payload, height, width, depth, count, tools), depth
+        return lossless_samples(own.payload, height, width, depth, count, tools, chain), depth
     coefficients = coefficients_of(own, tools) if has_filter(own.coding) else {}
     coder = RangeCoder(own.payload)
     if coding == TREES:

@@ -6,10 +6,14 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from independent.collection import decode_collection
 from independent.container import decode
+from independent.file import MAGIC, Reader, header
 from support.vectors import BAD, BAD_COLLECTIONS, COLLECTIONS, GOOD, TAKE_LONG, each
+
+import mmpcodec
 
 HERE = Path(__file__).parent
 FORMS = ("gray", "gray with alpha", "RGB", "RGB with alpha")
@@ -73,6 +77,67 @@ def test_refuses_collections_that_are_damaged(vector):
                 read()
         else:
             read()
+
+
+def text_pages():
+    """Pages of a few glyphs, of different widths and cut by their borders; a blank and a colour
+    page lie between them."""
+    rng = np.random.default_rng(31)
+    glyphs = rng.random((4, 9, 6)) < 0.5
+    pages = []
+    for height, width in ((24, 64), (24, 35), (20, 64), (24, 41)):
+        page = np.zeros((33, 72), bool)
+        for row in (0, 11, 22):
+            for column in range(2, 64, 8):
+                page[row : row + 9, column : column + 6] = glyphs[rng.integers(4)]
+        pages.append(page[:height, :width])
+    pages[1] = ~pages[1]
+    return [*pages[:2], np.zeros((5, 7), bool), np.full((4, 3, 3), 9, np.uint8), *pages[2:]]
+
+
+@pytest.mark.parametrize(
+    ("effort", "options", "role", "own"),
+    [
+        (1, {}, "page", []),
+        (2, {"durations": 0.25}, "frame", [1, 4]),
+        (6, {"positions": [-2.5] * 6}, "slice", [-2500000]),
+    ],
+)
+def test_decodes_chained_pictures(effort, options, role, own):
+    """The encoder of the library chains pictures; takes 1 to 6 seconds."""
+    data = mmpcodec.encode(text_pages(), lam=0, effort=effort, chain_pages=8, **options)
+    _, pictures = decode_collection(data)
+    chained = 0, 1, 0, 0, 3, 1  # pictures back
+    for number, (found, facts, read) in enumerate(pictures):
+        back = chained[number]
+        assert found == (f"chained {role}" if back else role)
+        assert facts[: len(own) + 1] == own + [back] * (back > 0)
+        expected = mmpcodec.decode(data, page=number + 1)
+        np.testing.assert_array_equal(read()[0], expected)
+
+
+def test_damage_harms_pictures_that_continue():
+    data = bytearray(mmpcodec.encode(text_pages(), lam=0, effort=1, chain_pages=2))
+    start = data.index(MAGIC, 1)
+    data[data.index(MAGIC, start + 1) - 20] ^= 1  # in the body of the first picture
+    _, pictures = decode_collection(bytes(data))
+    for number in (0, 1):
+        with pytest.raises(ValueError, match="sizes, checksums"):
+            pictures[number][2]()
+    for _, _, read in pictures[2:]:
+        read()
+
+
+def test_refuses_a_chained_picture_alone():
+    data = mmpcodec.encode(text_pages()[:2], lam=0, effort=1, chain_pages=2)
+    _, (_, (role, _, _)) = decode_collection(data)
+    assert role == "chained page"
+    start = data.rindex(MAGIC)
+    reader = Reader(data[start:])
+    _, (size,) = header(reader)
+    end = start + reader.position + 4 + size
+    with pytest.raises(ValueError, match="disagree"):
+        decode(data[start:end])
 
 
 @each(BAD)

@@ -9,8 +9,8 @@ from independent.lossless.two_values import two_values
 from independent.rangecoder import BinaryModels, RangeCoder
 
 
-def lossless_samples(payload, height, width, depth, count, tools):
-    """The planes of a layer, in the order of the form."""
+def lossless_samples(payload, height, width, depth, count, tools, chain=None):
+    """The planes of a layer, in the order of the form; ``chain`` is that of ``two_values``."""
     reader = Reader(payload)
     sizes = [reader.number("bytes of a stream") for _ in range(count - 1)]
     streams = [reader.take(size) for size in sizes]
@@ -23,7 +23,7 @@ def lossless_samples(payload, height, width, depth, count, tools):
         occurring = range(2**depth) if tools["max error"] else values(coder, depth)
         plane = Plane(height, width, len(occurring) - 1)
         if plane.M == 1 and count == 1 and not tools["max error"]:
-            two_values(coder, plane, form_number(tools))
+            two_values(coder, plane, form_number(tools), chain)
         elif plane.M > 0:
             if tools["models"] == 2:
                 FastDecoder(coder, plane, before, tools).decode()

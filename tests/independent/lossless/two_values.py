@@ -15,29 +15,59 @@ F = (
 )
 
 
-def two_values(coder, plane, form):
-    """Decodes the samples of a plane of two values, x[row][column] of the plane."""
+class Chain:
+    """What the pictures of a chain share; each of them is decoded with it, in their order."""
+
+    def __init__(self):
+        self.pictures = 0  # that are decoded
+        self.decoder = None  # of all of them
+        self.form = None
+
+
+def two_values(coder, plane, form, chain=None):
+    """Decodes the samples of a plane of two values, x[row][column] of the plane.
+
+    ``chain`` is the Chain of the picture, None if the picture is alone.
+    """
     ink = coder.bit(32768)
-    pixels = Pixels(plane.height, plane.width)
-    pixels.m_c, pixels.m_r = 1 + coder.plain(2), 1 + coder.plain(2)
-    Decoder(coder, pixels, form).decode()
+    m_c, m_r = 1 + coder.plain(2), 1 + coder.plain(2)
+    chain = chain or Chain()
+    if coder.plain(1) != (chain.pictures > 0):
+        raise ValueError("the plane and its picture disagree whether it is chained")
+    if chain.pictures == 0:
+        chain.decoder, chain.form = Decoder(form, plane.height, plane.width), form
+    if chain.form != form:
+        raise ValueError("tools of a chained picture differ from those before")
+    pixels = chain.decoder.pixels
+    pixels.begin_picture(plane.height, plane.width, m_c, m_r)
+    chain.decoder.decode(coder)
+    chain.pictures += 1
     for row in range(plane.height):
         for column in range(plane.width):
-            plane.x[row][column] = ink if pixels.bits(row, column, 1) else 1 - ink
+            pixel = pixels.bits(pixels.first + row, column, 1)
+            plane.x[row][column] = ink if pixel else 1 - ink
 
 
 class Pixels:
-    """The pixels of the plane; positions are (row, column) of the plane."""
+    """The pixels of the plane, which is a picture with those before it in its chain.
 
-    def __init__(self, height, width):
-        self.height, self.width = height, width
-        self.rows = [0] * height  # bit 32 + column is the pixel
+    Positions are (row, column) of the plane.
+    """
+
+    def __init__(self):
+        self.rows = []  # bit 32 + column is the pixel
+
+    def begin_picture(self, height, width, m_c, m_r):
+        self.first = len(self.rows)  # row of the plane
+        self.width = width
+        self.m_c, self.m_r = m_c, m_r
+        self.rows += [0] * height
 
     def set(self, row, column, bit):
         self.rows[row] |= bit << (32 + column)
 
     def bits(self, row, column, n):
-        inside = 0 <= row < self.height
+        inside = 0 <= row < len(self.rows)
         return (self.rows[row] >> (32 + column)) % 2**n if inside else 0
 
     def clear(self, row, column):
@@ -75,9 +105,9 @@ class Pixels:
         return total * F[factor] % 2**64
 
 
-def size_of_tables(pixels):
+def size_of_tables(height, width):
     """l."""
-    return limited((pixels.height * pixels.width).bit_length() - 5, 6, 17)
+    return limited((height * width).bit_length() - 5, 6, 17)
 
 
 def learn_slowly(model, bit):
@@ -89,18 +119,19 @@ def learn_slowly(model, bit):
 class Places:
     """The lists of places; a place is (distance, row, column)."""
 
-    def __init__(self, pixels, most):
-        self.pixels, self.most = pixels, most
-        self.size = size_of_tables(pixels)
+    def __init__(self, pixels, most, size):
+        self.pixels, self.most, self.size = pixels, most, size
         self.entries = {1: 1, 3: 2}.get(most, 4)
         self.lines = {}  # entries by (number of the key, line), the first one first
-        self.lists = [[]] * pixels.width  # of the pixels of the row
+        self.lists = []  # of the pixels of the row
         self.mixed = []  # columns of the pixels of each row that were mixed
 
     def begin_row(self, row):
         self.row = row
         self.L = []
-        self.above, self.lists = self.lists, [[]] * self.pixels.width
+        width = self.pixels.width  # that of the row above may differ
+        self.above = (self.lists + [[]] * width)[:width]
+        self.lists = [[]] * width
         self.mixed.append([])
         if row >= 6:
             for column in self.mixed[row - 6]:
@@ -170,12 +201,13 @@ class WeightSet:
 
 
 class Decoder:
-    """The pixels of a plane, by groups."""
+    """The pixels of a plane, by groups; height and width are those of the first picture."""
 
-    def __init__(self, coder, pixels, form):
-        self.coder, self.pixels = coder, pixels
-        self.places = Places(pixels, MOST_PLACES[form])
-        self.mixing = Mixing(coder, pixels, form)
+    def __init__(self, form, height, width):
+        self.pixels = Pixels()
+        size = size_of_tables(height, width)
+        self.places = Places(self.pixels, MOST_PLACES[form], size)
+        self.mixing = Mixing(self.pixels, form, size)
         self.limit = CERTAIN[form]
         self.known = {}
         self.near_class = 7
@@ -183,8 +215,10 @@ class Decoder:
         self.group_models = {}
         self.group_weights = WeightSet(4, 78643)
 
-    def decode(self):
-        for row in range(self.pixels.height):
+    def decode(self, coder):
+        """The rows of the picture that began."""
+        self.coder = self.mixing.coder = coder
+        for row in range(self.pixels.first, len(self.pixels.rows)):
             self.places.begin_row(row)
             self.row = row
             self.far = self.t = 0
@@ -361,12 +395,12 @@ class Model:
 class Mixing:
     """Parts Contexts and Mixing: the pixels that are mixed."""
 
-    def __init__(self, coder, pixels, form):
-        self.coder, self.pixels = coder, pixels
+    def __init__(self, pixels, form, size):
+        self.pixels = pixels
         self.templates = [template(m) for m in TEMPLATES[form]]
         self.place_models = 8 if MOST_PLACES[form] > 1 else 4
         K = len(self.templates) + self.place_models
-        self.models = [Model(size_of_tables(pixels)) for _ in range(K)]
+        self.models = [Model(size) for _ in range(K)]
         self.history = {}
         start = 1572864 // (5 * (K + 3))
         self.sets = [WeightSet(2 * K + 1, start) for _ in range(WEIGHT_SETS[form])]
@@ -380,7 +414,9 @@ class Mixing:
         W, A = bits(0, -1, 1), bits(-1, -1, 3)
         c_1, vote = class_of(places, 0), self.votes(places, 0, 0, 16) if places else 16
         k = 1 + column % 8 if g else 0
-        k += 2**8 * (column % self.pixels.m_c) + 2**12 * (row % self.pixels.m_r)
+        k += 2**8 * (column % self.pixels.m_c) + 2**12 * (
+            (row - self.pixels.first) % self.pixels.m_r
+        )
         contexts = self.template_contexts(bits, k)
         contexts += self.place_contexts(bits, places)[: self.place_models]
         states = [m.state(x, W) for m, x in zip(self.models, contexts, strict=True)]
