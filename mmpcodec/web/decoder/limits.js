@@ -37,8 +37,11 @@ const LOSSLESS_COLUMN_BYTES = new Map([[1, 640], [3, 2560]]);
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
-/** Of each pixel of the pages of a chain, in bits and words. */
-const CHAIN_BYTES = 6;
+/**
+ * Of each pixel of the pages of a chain, in bits and words, and columns beside each row that count
+ * as well. Python takes 6 bytes: here, arrays that grow leave some of each power of two behind.
+ */
+const [CHAIN_BYTES, CHAIN_BESIDE] = [18, 64];
 /** Of a new instance, and of each sample beside SAMPLE_BYTES. */
 const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
 const FLAT = 0.01e-6;
@@ -200,18 +203,17 @@ export function checkMemory(tiles, depth, planes, samples, atOnce, limits, earli
 }
 
 /**
- * Returns the bytes that decoding the pages of a chain takes besides the last one. Rows of all pages
- * are kept, each as wide as the widest one.
+ * Returns the bytes that decoding the pages of a chain takes besides those of the last one alone.
+ * Rows of all pages are kept, each as wide as the widest one.
  * @param {ReadTile} last
  * @param {ReadTile[]} earlier
  */
 function chainBytes(last, earlier) {
-  const sizes = earlier.map(({ tile }) => tile.width * tile.height);
-  const all = [...earlier, last].map(({ tile }) => tile);
-  const width = Math.max(...all.map((tile) => tile.width));
-  const rows = all.reduce((sum, { height }) => sum + height, 0);
-  const kept = width * rows - last.tile.width * last.tile.height;
-  return CHAIN_BYTES * kept + SAMPLE_BYTES * Math.max(...sizes);
+  const tiles = [...earlier, last].map(({ tile }) => tile);
+  const width = CHAIN_BESIDE + Math.max(...tiles.map((tile) => tile.width));
+  const rows = tiles.reduce((sum, { height }) => sum + height, 0);
+  const most = Math.max(...earlier.map(({ tile }) => tile.width * tile.height));
+  return CHAIN_BYTES * width * rows + (SAMPLE_BYTES + LOSSLESS_SAMPLE_BYTES) * most;
 }
 
 /**
