@@ -177,6 +177,7 @@ function readPart(fields, end, last) {
 function readEntry(fields, before, records) {
   const roleNumber = fields.number("role", 0, ROLE_NUMBERS - 1);
   const role = roleNumber % ROLES.length;
+  /** @type {number[]} */
   let facts = [];
   if (role === FRAME) {
     facts = [fields.number("duration"), fields.number("parts of a second", 1)];
