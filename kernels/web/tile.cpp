@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <vector>
 
 #include "cpu/tiles/parts.h"
 
@@ -14,10 +15,19 @@ namespace {
 using namespace mmp;
 
 constexpr int kBlocks = 1, kLossless = 2;  // numbers of codings, as in a file
+constexpr int64_t kMostChainPixels = int64_t{1} << 29;  // whose sizes in bytes fit 32 bits
 
 // What is being decoded. An error leaves the module, so it stays.
 TilePart part_now = TilePart::kColours;
 int layer_now = 0;
+int earlier_now = 0;  // number from 1 of a plane that the tile continues; 0 for the tile
+
+// A plane that the only plane of a tile continues.
+struct EarlierPlane {
+    LosslessShape shape;
+    LosslessTools tools;
+    Payload payload;
+};
 
 // Reads the numbers that mmpcodec/web/decoder/tile_decoder.js writes for a tile.
 class NumbersOfTile {
@@ -37,6 +47,17 @@ public:
         tile.layers.resize(size_t(next()));
         for (CodedLayer& own : tile.layers) own = layer();
         return tile;
+    }
+    std::vector<EarlierPlane> earlier() {
+        std::vector<EarlierPlane> planes;
+        planes.resize(size_t(next()));
+        for (EarlierPlane& own : planes) {
+            own.shape.planes = 1;
+            own.shape.height = next(), own.shape.width = next(), own.shape.depth = next();
+            own.tools = lossless();
+            own.payload = payload();
+        }
+        return planes;
     }
 
 private:
@@ -98,6 +119,17 @@ private:
     const uint8_t* const bytes_;
 };
 
+// Decodes the planes that a tile continues, for what its own plane reads of them.
+void decode_earlier(std::vector<EarlierPlane>& planes, LosslessChain& chain, int64_t rows) {
+    if (rows * chain.most_width > kMostChainPixels) throw std::bad_alloc();
+    for (EarlierPlane& own : planes) {
+        ++earlier_now;
+        own.tools.chain = &chain;
+        decode_samples(own.payload, own.shape, own.tools, 1, [](int64_t, int64_t) {}, nullptr);
+    }
+    earlier_now = 0;
+}
+
 }  // namespace
 
 // Returns `size` bytes of memory, aligned to 16.
@@ -107,15 +139,27 @@ MMP_EXPORT(mmp_take) void* mmp_take(size_t size) {
 
 MMP_EXPORT(mmp_free) void mmp_free(void* memory) { free(memory); }
 
-// Decodes a tile from its bytes, and returns the CRC of its samples. Those of a pixel lie side by
-// side: uint8_t up to a depth of 8, else uint16_t. `drawn` receives which pixels a palette draws;
-// it is null without a palette.
+// Decodes a tile from its bytes, after the planes that it continues, and returns the CRC of its
+// samples. Those of a pixel lie side by side: uint8_t up to a depth of 8, else uint16_t. `drawn`
+// receives which pixels a palette draws; it is null without a palette.
 MMP_EXPORT(mmp_tile)
 uint32_t mmp_tile(const uint8_t* bytes, const int32_t* numbers, void* samples, bool* drawn) {
-    layer_now = 0;
+    layer_now = earlier_now = 0;
     NumbersOfTile given(numbers, bytes);
     const PictureForm form = given.form();
-    const CodedTile tile = given.tile();
+    CodedTile tile = given.tile();
+    std::vector<EarlierPlane> earlier = given.earlier();
+    int most_width = tile.width;
+    int64_t rows = tile.height;
+    for (const EarlierPlane& own : earlier) {
+        most_width = std::max(most_width, own.shape.width);
+        rows += own.shape.height;
+    }
+    LosslessChain chain{most_width};
+    if (!earlier.empty()) {
+        decode_earlier(earlier, chain, rows);
+        std::get<LosslessTools>(tile.layers[0].tools).chain = &chain;
+    }
     Helpers none;
     const Advance advance = [](int64_t) {};
     TileParts parts(form, tile, false, none, advance);
@@ -128,5 +172,7 @@ uint32_t mmp_tile(const uint8_t* bytes, const int32_t* numbers, void* samples, b
 }
 
 // Returns the part of a tile in which an error stopped decoding: its number in TilePart; the layers
-// have the numbers from kLayer on.
-MMP_EXPORT(mmp_part) int mmp_part() { return int(part_now) + layer_now; }
+// have the numbers from kLayer on, and planes that the tile continues -1, -2 and so on.
+MMP_EXPORT(mmp_part) int mmp_part() {
+    return earlier_now ? -earlier_now : int(part_now) + layer_now;
+}

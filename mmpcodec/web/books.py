@@ -20,9 +20,12 @@ from mmpcodec.opening.contents import (
 )
 from mmpcodec.opening.header import read_header
 from mmpcodec.runtime.files import LazyBytes, Source
+from mmpcodec.web.chained import alone
 
 NANOMETRES = 10**6
 """In a millimetre."""
+MOST_ALONE = 4
+"""Most files of pages of chains that are kept, for the requests of a browser that opens them."""
 
 
 class JoinedBytes(LazyBytes):
@@ -31,12 +34,12 @@ class JoinedBytes(LazyBytes):
     Parameters
     ----------
     first : bytes
-    rest : LazyBytes
+    rest : Source
     start : int
         Byte of ``rest`` that follows ``first``.
     """
 
-    def __init__(self, first: bytes, rest: LazyBytes, start: int):
+    def __init__(self, first: bytes, rest: Source, start: int):
         self._first, self._rest, self._start = memoryview(first), rest, start
 
     def __len__(self) -> int:
@@ -61,11 +64,14 @@ class ShownBook(NamedTuple):
     contents : Contents
     faults : tuple of str
         Damage of the index; the pictures were then found by their records.
+    alone : dict of int to bytes
+        Files of pages that continue others, by the number of the entry; see ``chained.alone``.
     """
 
     source: Source
     contents: Contents
-    faults: tuple[str, ...] = ()
+    faults: tuple[str, ...]
+    alone: dict[int, bytes]
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the scripts of a page know of the pictures.
@@ -101,16 +107,28 @@ class ShownBook(NamedTuple):
         Raises
         ------
         FormatError
-            If its header, or metadata that it shares, are damaged.
+            If its header, or metadata that it shares, are damaged; or if it continues other
+            pictures and does not decode.
         """
         picture = PictureBytes(self.source, self.contents, self.contents.entries[number])
         with errors_named(picture):
             header = read_header(picture)
             metadata = picture.completed(header).metadata
-        return file_with(picture, header, metadata)
+        if not picture.continues:
+            return file_with(picture, header, metadata)
+        file = memoryview(self._alone(number, picture))
+        return file_with(file, read_header(file), metadata)
+
+    def _alone(self, number: int, picture: PictureBytes) -> bytes:
+        """Return the file of a page that continues others as one that decodes alone."""
+        found = self.alone.get(number) or alone(picture)
+        self.alone[number] = found
+        for old in list(self.alone)[:-MOST_ALONE]:
+            self.alone.pop(old, None)
+        return found
 
 
-def file_with(file: LazyBytes, header: Header, metadata: Metadata) -> LazyBytes:
+def file_with(file: Source, header: Header, metadata: Metadata) -> LazyBytes:
     """Return the file of a picture with those of its metadata that the viewer uses."""
     shown = replace(header, metadata=shown_metadata(metadata))
     return JoinedBytes(write_header(shown), file, header.size)
@@ -162,4 +180,4 @@ def book_of(source: Source, name: str) -> ShownBook | None:
     if not contents.pictures:
         reason = f": {faults[0]}" if faults else ""
         raise PictureError(f"{name}: holds no pictures{reason}")
-    return ShownBook(source, contents, tuple(map(str, faults)))
+    return ShownBook(source, contents, tuple(map(str, faults)), {})

@@ -100,7 +100,10 @@ export interface DecodeOptions extends PictureOptions {
 /** A URL is fetched by parts if its server takes requests of ranges, else as a whole. */
 export type File = string | URL | Blob | ArrayBuffer | ArrayBufferView;
 
-/** A picture whose header is read. Each call decodes the tiles that it needs, and keeps none. */
+/**
+ * A picture whose header is read. Each call decodes the tiles that it needs. A page that continues
+ * others is decoded after these, and then kept; no other page has use of what decoding it left.
+ */
 export interface Picture {
   readonly header: Header;
   readonly width: number;
@@ -137,6 +140,13 @@ export interface Page {
   duration: number | null;
   /** Place of a slice along its series in millimetres; null for other roles. */
   position: number | null;
+  /**
+   * Number of the picture in the file, from 0 and with renditions, whose models and pixels this one
+   * goes on with; null if it decodes alone.
+   */
+  continues: number | null;
+  /** Bytes that this saves. */
+  saved: number;
   /** Levels and thumbnails of this picture. */
   renditions: Page[];
 }

@@ -156,7 +156,7 @@ class _Contents:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.tag = ""
-        self.found: tuple[Contents, tuple[str, ...]] | None = None
+        self.found: tuple[Contents, tuple[str, ...], dict[int, bytes]] | None = None
 
 
 class PageServer(ThreadingHTTPServer):

@@ -1,9 +1,11 @@
 // A file of several pictures: its index, and the pictures that are opened.
+import { Chain } from "./chain.js";
 import { BadMagic, CorruptStream, FormatError, LimitExceeded, ParameterError, SourceError } from "./errors.js";
 import {
   COLLECTIONS,
   END_BYTES,
   MOST_HEAD,
+  chainOf,
   indexBytes,
   isCollection,
   readIndex,
@@ -105,13 +107,16 @@ export class Book {
     /** How often frames are shown, one after the other; 0 for without end. */
     this.loops = contents?.loops ?? 0;
     const entries = contents?.entries ?? [];
-    const all = entries.map(({ role, facts, form, depth, width, height, name }) => ({
-      ...{ role, form, depth, width, height, name },
-      duration: role === "frame" ? facts[0] / facts[1] : null,
-      position: role === "slice" ? facts[0] / NANOMETRES : null,
-      /** @type {any[]} */
-      renditions: [],
-    }));
+    const all = entries.map((entry) => {
+      const { role, facts, form, depth, width, height, name, continues, saved } = entry;
+      return {
+        ...{ role, form, depth, width, height, name, continues, saved },
+        duration: role === "frame" ? facts[0] / facts[1] : null,
+        position: role === "slice" ? facts[0] / NANOMETRES : null,
+        /** @type {any[]} */
+        renditions: [],
+      };
+    });
     entries.forEach(({ of }, number) => of !== null && all[of].renditions.push(all[number]));
     this.all = all;
     /** The pages, frames or slices, in the order of the file. */
@@ -168,7 +173,9 @@ export class Book {
     }
     try {
       const metadata = await this.#metadata(contents, entry, header, signal);
-      return new Picture(part, { ...header, metadata }, pool, options, within);
+      const earlier = chainOf(contents.entries, entry);
+      const chain = earlier.length ? new Chain(source, earlier, entry.place) : null;
+      return new Picture(part, { ...header, metadata }, pool, options, within, chain);
     } catch (error) {
       throw error instanceof FormatError ? error.within(entry.name) : error;
     }

@@ -11,6 +11,7 @@ import { COLOUR_TOOLS, LOSSLESS, LOSSLESS_FORMS, TREES } from "./format/tools.js
  *              maxSeconds: number, maxPictures: number }} Limits */
 /** @typedef {import("./format/tiles.js").Tile} Tile */
 /** @typedef {import("./format/layers.js").TileStream} TileStream */
+/** @typedef {{ tile: Tile, stream: TileStream }} ReadTile */
 
 /** @type {Limits} */
 export const DEFAULT_LIMITS = {
@@ -36,6 +37,11 @@ const LOSSLESS_COLUMN_BYTES = new Map([[1, 640], [3, 2560]]);
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
+/**
+ * Of each pixel of the pages of a chain, in bits and words, and columns beside each row that count
+ * as well. Python takes 6 bytes: here, arrays that grow leave some of each power of two behind.
+ */
+const [CHAIN_BYTES, CHAIN_BESIDE] = [18, 64];
 /** Of a new instance, and of each sample beside SAMPLE_BYTES. */
 const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
 const FLAT = 0.01e-6;
@@ -112,7 +118,7 @@ export function checkArea(header, area, read, whole, limits) {
 /**
  * Compares the time that decoding tiles can take on one thread with the limit. No plane is taken as
  * flat, so blank pictures count as others.
- * @param {{ tile: Tile, stream: TileStream }[]} tiles
+ * @param {ReadTile[]} tiles
  * @param {number} planes samples of a pixel
  * @param {Limits} limits
  */
@@ -168,15 +174,16 @@ function losslessRate(tools) {
 /**
  * Compares the memory that decoding tiles can take with the limit, and returns how many tiles can
  * be decoded at the same time within it.
- * @param {{ tile: Tile, stream: TileStream }[]} tiles
+ * @param {ReadTile[]} tiles
  * @param {number} depth bits of a coded level
  * @param {number} planes samples of a pixel
  * @param {number} samples of all tiles
  * @param {number} atOnce most tiles that can be decoded at the same time
  * @param {Limits} limits
+ * @param {ReadTile[]} [earlier] pages of the chain that the only tile continues
  */
-export function checkMemory(tiles, depth, planes, samples, atOnce, limits) {
-  let kept = SAMPLE_BYTES * samples;
+export function checkMemory(tiles, depth, planes, samples, atOnce, limits, earlier = []) {
+  let kept = SAMPLE_BYTES * samples + (earlier.length ? chainBytes(tiles[0], earlier) : 0);
   const needs = tiles.map(({ tile, stream }) => {
     const own = stream.layout === TOGETHER ? planes : 1;
     const each = stream.layers.map((layer) => layerBytes(layer, tile, own));
@@ -193,6 +200,20 @@ export function checkMemory(tiles, depth, planes, samples, atOnce, limits) {
   while (count > 1 && needed(count) > limits.maxMemory) --count;
   check(limits, "maxMemory", needed(count), "bytes of memory", "decoding can take ");
   return count;
+}
+
+/**
+ * Returns the bytes that decoding the pages of a chain takes besides those of the last one alone.
+ * Rows of all pages are kept, each as wide as the widest one.
+ * @param {ReadTile} last
+ * @param {ReadTile[]} earlier
+ */
+function chainBytes(last, earlier) {
+  const tiles = [...earlier, last].map(({ tile }) => tile);
+  const width = CHAIN_BESIDE + Math.max(...tiles.map((tile) => tile.width));
+  const rows = tiles.reduce((sum, { height }) => sum + height, 0);
+  const most = Math.max(...earlier.map(({ tile }) => tile.width * tile.height));
+  return CHAIN_BYTES * width * rows + (SAMPLE_BYTES + LOSSLESS_SAMPLE_BYTES) * most;
 }
 
 /**

@@ -1,5 +1,6 @@
 // A picture whose header is read: which tiles a region needs, their bytes, and their samples.
 import { filterBorders, joinedArea, readArea } from "./border.js";
+import { checkHeader, checkStream, withEarlier } from "./chain.js";
 import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
 import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
 import { readTile } from "./format/layers.js";
@@ -11,6 +12,7 @@ import { TileStore } from "./tile_store.js";
 
 /** @typedef {import("./format/tiles.js").Area} Area */
 /** @typedef {import("./format/container.js").Header} Header */
+/** @typedef {import("./chain.js").Chain} Chain */
 /** @typedef {import("./pool.js").Pool} Pool */
 /** @typedef {import("./source.js").BytesSource | import("./source.js").PartSource} Source */
 /** @typedef {{ signal?: AbortSignal, limits?: Partial<import("./limits.js").Limits>,
@@ -57,9 +59,11 @@ export class Picture {
    * @param {() => Promise<Pool>} pool
    * @param {Options} options
    * @param {(error: FormatError) => FormatError} [within] names the page of a file of several
+   * @param {Chain | null} [chain] the pages that this one continues
    */
-  constructor(source, header, pool, options, within = (error) => error) {
+  constructor(source, header, pool, options, within = (error) => error, chain = null) {
     this.within = within;
+    this.chain = chain;
     this.header = header;
     this.source = source;
     this.pool = pool;
@@ -160,7 +164,7 @@ export class Picture {
    */
   async #decoded(area, whole, signal) {
     signal?.throwIfAborted();
-    const { header, limits } = this;
+    const { header, limits, chain } = this;
     const { planes, depth, form, metadata } = header;
     const read = readArea(area, header);
     const padded = checkArea(header, area, read, whole, limits);
@@ -170,8 +174,10 @@ export class Picture {
     starting.then((pool) => pool.prepare(missing.length), () => {}); // while bytes are fetched
     const parts = await this.#fetched(missing, signal);
     const pool = await starting;
-    const atOnce = checkMemory(parts, header.levelDepth, planes, padded, pool.atOnce, limits);
-    checkSeconds(parts, planes, limits);
+    const earlier = parts.flatMap((part) => part.earlier);
+    const { levelDepth } = header;
+    const atOnce = checkMemory(parts, levelDepth, planes, padded, pool.atOnce, limits, earlier);
+    checkSeconds([...parts, ...earlier], planes, limits);
     const { crcBytes, toolSets } = header;
     const context = { planes, depth: header.levelDepth, crcBytes, toolSets };
     const joined = joinedArea(area, header);
@@ -185,10 +191,11 @@ export class Picture {
         const part = byNumber.get(tile.number) ?? (await this.#fetched([tile], own))[0];
         const { maxMemory } = limits;
         const { data, offset } = part;
-        const task = { context, tile, data: data.slice(), offset, maxMemory };
+        const task = { context, tile, ...withEarlier(data, part.earlier), offset, maxMemory };
         return this.#named(tile, () => pool.run(task, own));
       };
-      const decoded = await (header.borderStep
+      // A chain takes long, and the regions of a page share its only tile.
+      const decoded = await (header.borderStep || chain
         ? this.store.tile(tile.number, run, signal)
         : run(signal));
       copyTile(samples, joined, decoded.samples, tile, planes);
@@ -206,7 +213,8 @@ export class Picture {
   }
 
   /**
-   * Fetches the bytes of tiles and reads what needs no decoding.
+   * Fetches the bytes of tiles, and the pages that these continue, and reads what needs no
+   * decoding.
    * @param {import("./format/tiles.js").Tile[]} tiles
    * @param {AbortSignal} [signal]
    */
@@ -225,11 +233,16 @@ export class Picture {
     const parts = groups.flatMap(({ start, data, spans: own }) =>
       own.map((span) => ({ ...span, data: data.subarray(span.start - start, span.end - start) })),
     );
+    const { chain } = this;
     return eachOf(parts, 1, ({ tile, start, end, data }) =>
       this.#named(tile, async () => {
         if (end > this.source.size) throw cutAt(this.source.size, end);
         if (data.length < end - start) throw cutAt(start + data.length, end);
-        return { tile, data, offset: start, stream: readTile(data, start, context) };
+        const stream = readTile(data, start, context);
+        if (!chain) return { tile, data, offset: start, stream, earlier: [] };
+        checkHeader(this.header);
+        checkStream(stream);
+        return { tile, data, offset: start, stream, earlier: await chain.pages(signal) };
       }),
     );
   }

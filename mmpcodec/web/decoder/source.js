@@ -7,7 +7,7 @@ export const FIRST_READ = 1 << 16;
 const AHEAD = 1 << 20;
 /** Most bytes between two parts of a file that are fetched together. */
 const MOST_GAP = 4096;
-/** A request asks for no more, unless one tile has more. */
+/** A request asks for no more, unless one tile or page has more. */
 const MOST_REQUEST = 8 << 20;
 /** Bytes of the longest text of a server that an error says. */
 const MOST_TEXT = 1000;
@@ -215,6 +215,17 @@ export class PartSource {
     if (last <= this.first.length) return this.first.slice(start, last);
     return this.source.read(this.place + start, this.place + last, signal);
   }
+}
+
+/**
+ * Groups the files of pages: all are fetched at once, with what lies between them, if these are not
+ * too many bytes.
+ * @template {{ start: number, end: number }} Span
+ * @param {Span[]} spans in ascending order
+ */
+export function together(spans) {
+  const [start, end] = [spans[0].start, spans[spans.length - 1].end];
+  return end - start <= MOST_REQUEST ? [{ start, end, spans }] : merged(spans);
 }
 
 /**

@@ -20,7 +20,9 @@ import { Instance } from "./wasm.js";
  * @typedef {object} TileTask
  * @property {Context} context
  * @property {{ width: number, height: number }} tile
- * @property {Uint8Array} data the bytes of the tile
+ * @property {Uint8Array} data the bytes of the tile, then those of earlier planes
+ * @property {number} size bytes of the tile
+ * @property {import("./chain.js").EarlierPlane[]} earlier planes that its only one continues
  * @property {number} offset of the tile in the file
  * @property {number} maxMemory bytes
  */
@@ -65,20 +67,23 @@ export class TileDecoder {
  * @param {TileTask} task
  * @returns {DecodedTile}
  */
-function decodeTile(instance, { context, tile, data, offset }) {
+function decodeTile(instance, { context, tile, data, size, earlier, offset }) {
   const { planes, depth, crcBytes } = context;
-  const stream = readTile(data, offset, context);
+  const stream = readTile(data.subarray(0, size), offset, context);
   const pixels = tile.width * tile.height;
   const isWide = depth > 8;
   const samples = instance.take(pixels * planes * (isWide ? 2 : 1));
   const drawn = stream.palette ? instance.take(pixels) : 0;
   const bytes = instance.put(data);
-  const numbers = instance.put(Int32Array.from(numbersOf(stream, context, tile, data)));
+  const ofTile = [...numbersOf(stream, context, tile, data), ...numbersOfEarlier(earlier)];
+  const numbers = instance.put(Int32Array.from(ofTile));
   let crc;
   try {
     crc = instance.call("mmp_tile", bytes, numbers, samples, drawn);
   } catch (error) {
-    throw error instanceof FormatError ? placed(error, instance.part, stream, planes) : error;
+    if (!(error instanceof FormatError)) throw error;
+    const { part } = instance;
+    throw part < 0 ? error.within(earlier[-part - 1].damage) : placed(error, part, stream, planes);
   }
   const computed = crcText(crc >>> 0, crcBytes[1]);
   const stored = crcText(stream.samplesCrc, crcBytes[1]);
@@ -143,6 +148,18 @@ function* numbersOf({ layout, rotation, palette, layers }, { planes, depth }, ti
     if (isFiltered) yield* coefficients.flatMap((own) => (own.length ? own : new Array(6).fill(0)));
     const read = planesCoefficients.flatMap((own, plane) => (own.length ? [[plane, ...own]] : []));
     yield* [read.length, ...read.flat()];
+  }
+}
+
+/**
+ * Yields what the module reads of the planes that a tile continues, in the order of
+ * kernels/web/tile.cpp.
+ * @param {TileTask["earlier"]} earlier
+ */
+function* numbersOfEarlier(earlier) {
+  yield earlier.length;
+  for (const { width, height, depth, tools, start, end } of earlier) {
+    yield* [height, width, depth, ...losslessTools(tools), start, end - start];
   }
 }
 

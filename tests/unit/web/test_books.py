@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.books import collection_of
+from support.strategies import text_like
 
 import mmpcodec
 from mmpcodec.errors import FormatError, PictureError
@@ -15,6 +16,7 @@ from mmpcodec.format.collection import Extent, Role
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.opening.contents import Window
 from mmpcodec.web.books import JoinedBytes, book_of, without_dicom
+from mmpcodec.web.facts import facts_of
 from mmpcodec.web.pages import PageEntry, page
 
 CALIBRATION = Calibration(1.0, -1024.0, "HU", (-160.0, 240.0)).text()
@@ -48,6 +50,30 @@ def test_a_file_of_each_picture():
             white=4000,
         )
         assert b"Somebody" not in data
+
+
+def test_files_of_pages_that_continue_others_decode_alone():
+    letters = text_like(np.random.default_rng(0), 90, 120) < 100
+    pages = [letters, letters[:, ::-1], letters[::-1], letters[:80, 9:]]
+    metadata = Metadata(resolution=Resolution(Fraction(300), Fraction(300), "inch"))
+    data = mmpcodec.encode(pages, effort=1, chain_pages=8, metadata=metadata)
+    book = book_of(memoryview(data), "a.mmp")
+    assert [entry.continues for entry in book.contents.entries] == [None, 0, 1, 2]
+    for number in (3, 1, 2, 0, 3):
+        file = bytes(book.file(number)[:])
+        np.testing.assert_array_equal(mmpcodec.decode(file), pages[number])
+        assert mmpcodec.inspect(file).header.metadata == metadata
+        assert not facts_of(book.file(number), "a.mmp")["problems"]
+    assert set(book.alone) == {1, 2, 3}
+
+
+def test_a_page_that_continues_a_damaged_one_has_no_file():
+    letters = text_like(np.random.default_rng(0), 90, 120) < 100
+    data = bytearray(mmpcodec.encode([letters] * 3, effort=1, chain_pages=8))
+    first = book_of(memoryview(data), "a.mmp").contents.entries[0]
+    data[first.place + first.size - 1] ^= 1
+    with pytest.raises(FormatError, match="page 3: continues page 1, which is damaged: stream CRC"):
+        book_of(memoryview(data), "a.mmp").file(2)
 
 
 def test_the_list_of_pictures():

@@ -8,9 +8,11 @@ import { Fields, crc32, crcText, hex } from "./numbers.js";
  * @typedef {{ place: number, size: number }} Extent the body of a record
  * @typedef {Extent & {
  *   role: string, facts: number[], of: number | null, form: string, depth: number, width: number,
- *   height: number, shared: number[], name: string
+ *   height: number, shared: number[], continues: number | null, saved: number, name: string
  * }} Entry `of` is the number of the entry, from 0, of which this one is a smaller rendition,
- *   `shared` the numbers of the metadata records that it names, `name` its name in errors.
+ *   `shared` the numbers of the metadata records that it names, `continues` the number of the entry
+ *   whose models and pixels this one goes on with, `saved` the bytes that this saves, `name` its
+ *   name in errors.
  * @typedef {{ loops: number, entries: Entry[], metadata: Extent[] }} Contents
  */
 
@@ -23,10 +25,15 @@ export const MOST_HEAD = 1 << 12;
 const [METADATA, INDEX] = [2, 3];
 const ROLES = ["page", "frame", "slice", "level", "thumbnail"];
 const [FRAME, SLICE, LEVEL] = [1, 2, 3];
+/** Numbers of roles: a page, frame or slice that continues another one counts from ROLES.length. */
+const ROLE_NUMBERS = ROLES.length + LEVEL;
+const BACK = "pictures back to the one that is continued";
+/** Most pictures of a chain, of which each continues the one before. */
+const MOST_CHAINED = 64;
 const MOST_RECORDS = 1 << 16;
 const MOST_SHARED = 16;
 /** Most bytes in an index of the place and size of a body, and of a picture. */
-const [MOST_OF_PART, MOST_OF_ENTRY] = [18, 18 + 9 * (3 + 4 + 1 + MOST_SHARED)];
+const [MOST_OF_PART, MOST_OF_ENTRY] = [18, 18 + 9 * (5 + 4 + 1 + MOST_SHARED)];
 
 /** @param {Uint8Array} data the beginning of a file */
 export const isCollection = (data) => HEAD.every((byte, at) => byte === data[at]);
@@ -168,7 +175,9 @@ function readPart(fields, end, last) {
  * @param {number} records of metadata
  */
 function readEntry(fields, before, records) {
-  const role = fields.number("role", 0, ROLES.length - 1);
+  const roleNumber = fields.number("role", 0, ROLE_NUMBERS - 1);
+  const role = roleNumber % ROLES.length;
+  /** @type {number[]} */
   let facts = [];
   if (role === FRAME) {
     facts = [fields.number("duration"), fields.number("parts of a second", 1)];
@@ -184,6 +193,8 @@ function readEntry(fields, before, records) {
     }
     facts = [number];
   }
+  const isChained = roleNumber >= ROLES.length;
+  const { continues, saved } = isChained ? readChained(fields, before) : ALONE;
   const form = FORMS[fields.number("form", 0, FORMS.length - 1)];
   const depth = fields.number("depth", 1, 16);
   const width = fields.number("width", 1, MOST_DIMENSION);
@@ -199,7 +210,50 @@ function readEntry(fields, before, records) {
   const alike = before.filter((each) => each.of === of && (of === null || each.role === ROLES[role]));
   const above = of === null ? "" : ` of ${before[of].name}`;
   const name = `${ROLES[role]} ${alike.length + 1}${above}`;
-  return { role: ROLES[role], facts, of, form, depth, width, height, shared, name };
+  const size = { form, depth, width, height };
+  return { role: ROLES[role], facts, of, ...size, shared, continues, saved, name };
+}
+
+/** @type {{ continues: number | null, saved: number }} */
+const ALONE = { continues: null, saved: 0 };
+
+/**
+ * Reads how many pictures before this one is the one that it continues, and the bytes saved.
+ * @param {Fields} fields
+ * @param {Entry[]} before
+ */
+function readChained(fields, before) {
+  const at = fields.offset;
+  const continues = before.length - fields.number(BACK, 1);
+  const fault = faultOfChain(before, continues);
+  if (fault) throw new CorruptStream(COLLECTIONS, `${BACK} is ${fields.last}: ${fault}`, at);
+  return { continues, saved: fields.number("bytes saved") };
+}
+
+/**
+ * Says why a further picture cannot continue the one of this number, or returns "".
+ * @param {Entry[]} entries
+ * @param {number} number
+ */
+function faultOfChain(entries, number) {
+  if (number < 0 || entries[number].of !== null) {
+    return "must lead to an earlier page, frame or slice";
+  }
+  const length = 1 + chainOf(entries, entries[number]).length;
+  if (length < MOST_CHAINED) return "";
+  return `leads to picture ${length} of a chain, which has at most ${MOST_CHAINED}`;
+}
+
+/**
+ * Returns the pictures that an entry continues, the first one first.
+ * @param {Entry[]} entries
+ * @param {Entry} entry
+ */
+export function chainOf(entries, entry) {
+  /** @type {Entry[]} */
+  const found = [];
+  for (let own = entry; own.continues !== null; found.unshift(own)) own = entries[own.continues];
+  return found;
 }
 
 /**
