@@ -120,8 +120,8 @@ private:
 };
 
 // Decodes the planes that a tile continues, for what its own plane reads of them.
-void decode_earlier(std::vector<EarlierPlane>& planes, LosslessChain& chain, int64_t rows) {
-    if (rows * chain.most_width > kMostChainPixels) throw std::bad_alloc();
+void decode_earlier(std::vector<EarlierPlane>& planes, LosslessChain& chain) {
+    if (chain.most_rows * chain.most_width > kMostChainPixels) throw std::bad_alloc();
     for (EarlierPlane& own : planes) {
         ++earlier_now;
         own.tools.chain = &chain;
@@ -155,9 +155,9 @@ uint32_t mmp_tile(const uint8_t* bytes, const int32_t* numbers, void* samples, b
         most_width = std::max(most_width, own.shape.width);
         rows += own.shape.height;
     }
-    LosslessChain chain{most_width};
+    LosslessChain chain{most_width, rows};
     if (!earlier.empty()) {
-        decode_earlier(earlier, chain, rows);
+        decode_earlier(earlier, chain);
         std::get<LosslessTools>(tile.layers[0].tools).chain = &chain;
     }
     Helpers none;

@@ -238,7 +238,7 @@ class Backend(ABC):
             for task, part in zip(tasks, in_turn(progress, shares), strict=True)
         ]
 
-    def new_chain(self, most_width: int) -> Any:
+    def new_chain(self, most_width: int, most_rows: int) -> Any:
         """Return a new chain of planes of two values, which continue one another.
 
         It belongs to one thread at a time, and is of no use after an error.
@@ -247,6 +247,8 @@ class Backend(ABC):
         ----------
         most_width : int
             That of the widest plane.
+        most_rows : int
+            Rows of all planes; with more of them coding takes longer.
         """
         raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")
 

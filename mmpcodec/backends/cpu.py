@@ -238,8 +238,8 @@ class CpuBackend(NativeSeenErrors):
     def describe(self) -> str:
         return f"C++, SIMD level {self.simd or self.levels()[0]}, {processors()} threads"
 
-    def new_chain(self, most_width: int) -> Any:
-        return _cpu.LosslessChain(most_width)
+    def new_chain(self, most_width: int, most_rows: int) -> Any:
+        return _cpu.LosslessChain(most_width, most_rows)
 
     def encode(
         self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None

@@ -39,7 +39,7 @@ class ReferenceBackend(Backend):
     def describe(self) -> str:
         return f"NumPy {np.__version__}, one thread"
 
-    def new_chain(self, most_width: int) -> TwoValuesChain:
+    def new_chain(self, most_width: int, most_rows: int) -> TwoValuesChain:
         return TwoValuesChain()
 
     def encode(

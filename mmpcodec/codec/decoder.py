@@ -9,9 +9,9 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
-from mmpcodec.codec.chains import Chain
 from mmpcodec.codec.limits.memory import memory_of_chain, memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
+from mmpcodec.codec.series.chains import Chain
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
 from mmpcodec.depth import sample_type
@@ -42,6 +42,8 @@ from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
+MOST_CHAIN = 8
+"""How many times the limit of samples the rows of a chain may have."""
 MOST_DESCRIBED = 1 << 16
 """Most tiles that are described without decoding; each takes about 1 kB and 30 us."""
 
@@ -478,12 +480,19 @@ def check_memory(
     chain: Chain | None = None,
 ) -> None:
     """Compare the memory that decoding the tiles, and a chain, can take with the limit."""
+    if chain is not None:
+        pixels = chain.pixels_with(header.width, header.height)
+        if pixels > MOST_CHAIN * limits.max_samples:
+            text = f"rows of a chain have {pixels} pixels, the limit is {MOST_CHAIN} times "
+            text += f"{limits.max_samples}; max_samples (--max-samples) raises it"
+            raise LimitExceeded(container.SECTION, text)
     if limits.max_memory is None:
         return
     depth, planes, at_once = header.level_depth, header.planes, threads or processors()
     needed = memory_to_decode(streams, depth, planes, samples, at_once)
     if chain is not None:
-        needed += memory_of_chain([page.tile for page in chain.pages])
+        pixels = chain.pixels_with(header.width, header.height)
+        needed += memory_of_chain(pixels, [page.tile for page in chain.pages])
     if fault := limits.fault("max_memory", needed, "bytes of memory"):
         raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
 

@@ -12,13 +12,13 @@ from typing import Any, Unpack
 from mmpcodec.backends import DeviceLike
 from mmpcodec.checks import check_switch
 from mmpcodec.codec.candidates import backends_of, candidates_at
-from mmpcodec.codec.chaining import check_chain_pages
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.layers.coding import KnownLossless
 from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, request_of
-from mmpcodec.codec.series import Number, facts_of_series, is_series, joined_series
+from mmpcodec.codec.series.chaining import check_chain_pages
+from mmpcodec.codec.series.pictures import Number, facts_of_series, is_series, joined_series
 from mmpcodec.codec.sources import Source, checked_pictures
 from mmpcodec.codec.tiles.renditions import check_target_with_levels, with_levels
 from mmpcodec.codec.weighting.maps import check_maps, check_palette

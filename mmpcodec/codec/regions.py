@@ -11,7 +11,6 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
-from mmpcodec.codec.chains import Chain
 from mmpcodec.codec.decoder import (
     check_area,
     check_memory,
@@ -20,6 +19,7 @@ from mmpcodec.codec.decoder import (
     tile_of,
     viewed,
 )
+from mmpcodec.codec.series.chains import Chain
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
 from mmpcodec.codec.tiles.reduction import (
     ReducedReader,

@@ -25,7 +25,7 @@ from PIL._util import DeferredError
 import mmpcodec
 from mmpcodec.checks import check_int
 from mmpcodec.codec.regions import RegionDecoder, levels_of
-from mmpcodec.codec.series import facts_of_series
+from mmpcodec.codec.series.pictures import facts_of_series
 from mmpcodec.codec.tiles.reduction import reduced_metadata
 from mmpcodec.codec.tiles.renditions import add_with_levels
 from mmpcodec.depth import BYTE

@@ -68,8 +68,6 @@ def _damaged() -> Iterator[tuple[str, bytes, int | None]]:
     yield "begins-anew", with_entry(book, 1, continues=0), 2
     yield "onto-colour", with_entry(book, 3, continues=2), 4
     yield "of-colour", with_entry(book, 2, continues=0), 3
-    at = entries[0].place + entries[0].size - 1
-    yield "first-damaged", book[:at] + bytes([book[at] ^ 1]) + book[at + 1 :], 6
     yield "other-tools", _with_form(3), 2
     yield "with-error", _with_form(2, 1), 2
 

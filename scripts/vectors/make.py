@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from books import collections, damaged_collections
-from chains import chains, damaged_chains
 from cases import ROOT, cases
+from chains import chains, damaged_chains
 from damaged import damaged, unsearched
 from palettes import palettes
 from tool_cases import of_tools

@@ -212,7 +212,7 @@ def test_damage_of_an_earlier_page_is_named(node, number, right_crc, workers):
         bad = with_flip(data, number, at, right_crc=right_crc and at < 0)
         name, text = error_in_python(bad, 3) if fails(bad, 3) else (None, None)
         assert error_in_node(node, bad, 3, workers=workers) == (name, text), at
-        assert at < 0 or f"page 3: continues page {number + 1}, which is damaged: " in text
+        assert at < 0 or f"page 3: page {number + 1}, which it continues: " in text
 
 
 def fails(data, page):

@@ -78,9 +78,11 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth, const n
 }  // namespace
 
 void register_lossless(nb::module_& module) {
-    nb::class_<LosslessChain>(module, "LosslessChain").def(nb::new_([](int most_width) {
-        return new LosslessChain{most_width};
-    }));
+    nb::class_<LosslessChain>(module, "LosslessChain").def(
+        nb::new_([](int most_width, int64_t most_rows) {
+            return new LosslessChain{most_width, most_rows};
+        }),
+        "most_width"_a, "most_rows"_a);
     module.def("encode_lossless", &encode, "samples"_a, "depth"_a, "tools"_a, "threads"_a,
                "progress"_a.none(), "chain"_a.none() = nb::none());
     module.def("decode_lossless", &decode, "payload"_a, "shape"_a, "depth"_a, "tools"_a,

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 
 #include "cpu/entropy/rangecoder.h"
 #include "cpu/lossless/fast_coder.h"
@@ -176,10 +177,12 @@ int two_values_form(const LosslessTools& tools) {
 
 std::shared_ptr<TwoValuesRows> two_values_rows(const LosslessShape& shape,
                                                const LosslessTools& tools) {
-    const int most_width = tools.chain ? tools.chain->most_width : shape.width;
+    const LosslessChain alone{shape.width, shape.height};
+    const LosslessChain& chain = tools.chain ? *tools.chain : alone;
     const int line_bits = line_bits_of(shape.height, shape.width);
     const auto make = [&]<int Form>() -> std::shared_ptr<TwoValuesRows> {
-        return std::make_shared<TwoValuesRowsOf<Form>>(most_width, line_bits);
+        return std::make_shared<TwoValuesRowsOf<Form>>(chain.most_width, chain.most_rows,
+                                                        line_bits);
     };
     switch (two_values_form(tools)) {
         case 1: return make.template operator()<1>();
@@ -206,6 +209,8 @@ void begin_two_values(Part& part, const uint16_t* given, const LosslessShape& sh
     }
     plane.periods.columns = 1 + int(coder.plain(plane.periods.columns - 1, 2));
     plane.periods.rows = 1 + int(coder.plain(plane.periods.rows - 1, 2));
+    if (tools.chain && shape.width > tools.chain->most_width)
+        throw std::invalid_argument("width is above most_width of the chain");
     std::shared_ptr<TwoValuesRows> rows = tools.chain ? std::move(tools.chain->rows) : nullptr;
     const bool continues = rows != nullptr;
     if (coder.plain(continues, 1) != continues)

@@ -24,6 +24,7 @@ struct TwoValuesRows;
 // Planes of two values, each alone in its payload, that continue one another.
 struct LosslessChain {
     const int most_width;
+    const int64_t most_rows;  // of all planes; more of them take longer
     std::shared_ptr<TwoValuesRows> rows = nullptr;  // none before the first plane, and after errors
 };
 

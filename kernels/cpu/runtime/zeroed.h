@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -39,9 +40,10 @@ public:
 
     T* get() const { return first_; }
     T& operator[](size_t place) const { return first_[place]; }
-    // Adds zeros behind the last entry.
-    void grow(size_t count) {
-        ZeroedLines larger(count_ + count);
+    // Makes place for `count` entries; those that are new are zeros.
+    void reserve(size_t count) {
+        if (count <= count_) return;
+        ZeroedLines larger(std::max(count, 2 * count_));
         memcpy(larger.first_, first_, count_ * sizeof(T));
         *this = std::move(larger);
     }

@@ -36,7 +36,7 @@ MODEL_LINE_BYTES, KEY_LINE_BYTES = 12, 48
 TWO_VALUES_COLUMN_BYTES = 256
 """Bytes for a column of a plane of two values: places of its pixels, and lines to enter."""
 CHAIN_BYTES = 6
-"""Bytes for a pixel of the pages of a chain: twice in bits and words, while these grow."""
+"""Bytes for a pixel of the rows of a chain: in bits and words, and twice while these grow."""
 _LEVELS = 256
 _MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
 
@@ -72,10 +72,17 @@ def memory_to_decode(
     return kept + sum(heapq.nlargest(at_once, needs))
 
 
-def memory_of_chain(tiles: Sequence[Tile]) -> int:
-    """Return the bytes of memory that decoding the pages of a chain takes besides the last one."""
-    sizes = [tile.width * tile.height for tile in tiles]
-    return CHAIN_BYTES * sum(sizes) + SAMPLE_BYTES * max(sizes)
+def memory_of_chain(pixels: int, tiles: Sequence[Tile]) -> int:
+    """Return the bytes of memory that decoding a chain takes besides its last page.
+
+    Parameters
+    ----------
+    pixels : int
+        Of the rows of all pages, as wide as the widest one.
+    tiles : sequence of Tile
+        Of the pages before the last one.
+    """
+    return CHAIN_BYTES * pixels + SAMPLE_BYTES * max(tile.width * tile.height for tile in tiles)
 
 
 def _layer_bytes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:

@@ -8,10 +8,10 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask
 from mmpcodec.codec.borders import drawn_mask
-from mmpcodec.codec.chains import Chain, ChainPage
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palettes.layer import coding_of, decode_palette, error_of, trace_of
+from mmpcodec.codec.series.chains import Chain, ChainPage
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.errors import CorruptStream, FormatError, TruncatedStream
 from mmpcodec.format import layers

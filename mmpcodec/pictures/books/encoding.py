@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Any, BinaryIO, NamedTuple
 
-from mmpcodec.codec.chaining import ChainedFile, add_chained, in_chain
+from mmpcodec.codec.series.chaining import ChainedFile, add_chained, in_chain
 from mmpcodec.errors import Cancelled, PictureError
 from mmpcodec.format.collection import Contents
 from mmpcodec.format.collection_writer import CollectionWriter

@@ -57,11 +57,13 @@ export class Chain {
       const { place, size } = entry;
       return { entry, start: place, end: place + size };
     });
+    /** @type {ChainPage[]} */
     const pages = [];
     for (const { start, end, spans: own } of together(spans)) {
       const data = await this.source.read(start, end, signal);
       for (const each of own) {
-        pages.push(this.#page(each.entry, data.subarray(each.start - start, each.end - start)));
+        const file = data.subarray(each.start - start, each.end - start);
+        pages.push(this.#page(each.entry, file, pages[0]?.stream));
       }
     }
     return pages;
@@ -71,16 +73,17 @@ export class Chain {
    * Reads the file of a page.
    * @param {Entry} entry
    * @param {Uint8Array} data
+   * @param {TileStream} [first]
    * @returns {ChainPage}
    */
-  #page({ name, place }, data) {
-    const damage = `continues ${name}, which is damaged`;
+  #page({ name, place }, data, first) {
+    const damage = `${name}, which it continues`;
     try {
       const header = readHeader(data);
       checkHeader(header);
       const [start, end] = header.tileOffsets;
       const stream = readTile(data.subarray(start, end), start, header);
-      checkStream(stream);
+      checkStream(stream, first);
       const { width, height } = header;
       return { tile: { x: 0, y: 0, width, height, number: 0 }, stream, damage };
     } catch (error) {
@@ -95,22 +98,25 @@ export class Chain {
  */
 export function checkHeader({ planes, tileCount, depth, levelDepth }) {
   if (planes === 1 && tileCount === 1 && depth === levelDepth) return;
-  const says = "a page of a chain must be gray, one tile, and its levels samples";
+  const says = "a page of a chain must be gray, one tile, and without level bits";
   throw new CorruptStream(COLLECTIONS, says);
 }
 
 /**
  * Throws if a tile cannot be the only one of a page of a chain.
  * @param {TileStream} stream
+ * @param {TileStream} [first] that of the first page of the chain
  */
-export function checkStream({ palette, layers }) {
-  if (palette || layers.length !== 1) {
-    throw new CorruptStream(COLLECTIONS, "a page of a chain must have one layer");
-  }
+export function checkStream({ palette, layers }, first) {
   const [{ coding, tools }] = layers;
-  if (coding === LOSSLESS && !tools.max_error) return;
-  const says = "a page of a chain must be lossless samples without an error";
-  throw new CorruptStream(COLLECTIONS, says);
+  if (palette || coding !== LOSSLESS || tools.max_error) {
+    const says = "a page of a chain must be one layer of lossless samples without an error";
+    throw new CorruptStream(COLLECTIONS, says);
+  }
+  if (first && first.layers[0].tools.lossless_form !== tools.lossless_form) {
+    const says = "the tools differ from those of the page that it continues";
+    throw new CorruptStream(COLLECTIONS, says);
+  }
 }
 
 /**

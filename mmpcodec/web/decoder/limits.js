@@ -38,10 +38,10 @@ const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
 /**
- * Of each pixel of the pages of a chain, in bits and words, and columns beside each row that count
- * as well. Python takes 6 bytes: here, arrays that grow leave some of each power of two behind.
+ * Of each pixel of the rows of a chain, in bits and words, and columns beside each row that count as
+ * well; how many times the limit of samples they may have.
  */
-const [CHAIN_BYTES, CHAIN_BESIDE] = [18, 64];
+const [CHAIN_BYTES, CHAIN_BESIDE, MOST_CHAIN] = [3, 64, 8];
 /** Of a new instance, and of each sample beside SAMPLE_BYTES. */
 const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
 const FLAT = 0.01e-6;
@@ -183,7 +183,8 @@ function losslessRate(tools) {
  * @param {ReadTile[]} [earlier] pages of the chain that the only tile continues
  */
 export function checkMemory(tiles, depth, planes, samples, atOnce, limits, earlier = []) {
-  let kept = SAMPLE_BYTES * samples + (earlier.length ? chainBytes(tiles[0], earlier) : 0);
+  let kept = SAMPLE_BYTES * samples;
+  if (earlier.length) kept += chainBytes(tiles[0], earlier, limits);
   const needs = tiles.map(({ tile, stream }) => {
     const own = stream.layout === TOGETHER ? planes : 1;
     const each = stream.layers.map((layer) => layerBytes(layer, tile, own));
@@ -207,13 +208,18 @@ export function checkMemory(tiles, depth, planes, samples, atOnce, limits, earli
  * Rows of all pages are kept, each as wide as the widest one.
  * @param {ReadTile} last
  * @param {ReadTile[]} earlier
+ * @param {Limits} limits
  */
-function chainBytes(last, earlier) {
+function chainBytes(last, earlier, { maxSamples }) {
   const tiles = [...earlier, last].map(({ tile }) => tile);
-  const width = CHAIN_BESIDE + Math.max(...tiles.map((tile) => tile.width));
+  const width = Math.max(...tiles.map((tile) => tile.width));
   const rows = tiles.reduce((sum, { height }) => sum + height, 0);
+  if (width * rows > MOST_CHAIN * maxSamples) {
+    const says = `rows of a chain have ${width * rows} pixels, the limit is ${MOST_CHAIN} times`;
+    throw new LimitExceeded("Container", `${says} ${maxSamples}; limits.maxSamples raises it`);
+  }
   const most = Math.max(...earlier.map(({ tile }) => tile.width * tile.height));
-  return CHAIN_BYTES * width * rows + (SAMPLE_BYTES + LOSSLESS_SAMPLE_BYTES) * most;
+  return CHAIN_BYTES * (width + CHAIN_BESIDE) * rows + (SAMPLE_BYTES + LOSSLESS_SAMPLE_BYTES) * most;
 }
 
 /**

@@ -241,8 +241,9 @@ export class Picture {
         const stream = readTile(data, start, context);
         if (!chain) return { tile, data, offset: start, stream, earlier: [] };
         checkHeader(this.header);
-        checkStream(stream);
-        return { tile, data, offset: start, stream, earlier: await chain.pages(signal) };
+        const earlier = await chain.pages(signal);
+        checkStream(stream, earlier[0].stream);
+        return { tile, data, offset: start, stream, earlier };
       }),
     );
   }

@@ -80,7 +80,7 @@ def test_planes_that_continue_one_another(sizes, form):
     if sizes[0] == (1, 1):
         planes[0] = np.array([[[0, 1]]], np.uint16)  # a plane of a chain has two values
     most = max(plane.shape[2] for plane in planes)
-    written, read = _cpu.LosslessChain(most), _cpu.LosslessChain(most)
+    written, read = _cpu.LosslessChain(most, 1), _cpu.LosslessChain(most, 200)
     reference, slow = TwoValuesChain(), TwoValuesChain()
     for number, plane in enumerate(planes):
         payload, *_ = _cpu.encode_lossless(plane, 1, tools, 1, None, written)
@@ -96,7 +96,7 @@ def test_planes_that_continue_one_another(sizes, form):
 
 DECODERS = {
     "reference": (TwoValuesChain, coder.decode_planes, (silent,)),
-    "cpu": (lambda: _cpu.LosslessChain(40), _cpu.decode_lossless, (1, None)),
+    "cpu": (lambda: _cpu.LosslessChain(40, 60), _cpu.decode_lossless, (1, None)),
 }
 
 
@@ -105,7 +105,7 @@ def test_planes_that_do_not_belong_together(name):
     new_chain, decode, more = DECODERS[name]
     tools = LOSSLESS_FORMS[2]
     first, second = chain_of([(30, 40)] * 2, 5)
-    chain = _cpu.LosslessChain(40)
+    chain = _cpu.LosslessChain(40, 60)
     one, two = (
         _cpu.encode_lossless(plane, 1, tools, 1, None, chain)[0] for plane in (first, second)
     )

@@ -19,10 +19,10 @@ public:
     static constexpr int kBeside = 64;  // columns on each side that may be read
     static constexpr int kAbove = 32;   // rows above the first one that may be read
 
-    explicit BitRows(int width, int height = 0)
+    BitRows(int width, int64_t height)
         : stride_((width + 3 * kBeside + 7) / 8), bytes_(size_t(kAbove + height) * stride_) {}
 
-    void add(int rows) { bytes_.grow(size_t(rows) * stride_); }
+    void reserve(int64_t rows) { bytes_.reserve(size_t(kAbove + rows) * stride_); }
 
     int64_t stride() const { return stride_; }
     MMP_INLINE const uint8_t* row(int row) const {
@@ -72,9 +72,10 @@ class BitColumns {
 public:
     static constexpr int kBeside = 16;  // columns on each side that may be read
 
-    explicit BitColumns(int width) : stride_(width + 2 * kBeside), words_(size_t(stride_)) {}
+    BitColumns(int width, int64_t height)
+        : stride_(width + 2 * kBeside), words_(size_t(height + 1) * stride_) {}
 
-    void add(int rows) { words_.grow(size_t(rows) * stride_); }
+    void reserve(int64_t rows) { words_.reserve(size_t(rows + 1) * stride_); }
 
     MMP_INLINE const uint16_t* at(int row, int column) const {
         return &words_[(row + 1) * stride_ + kBeside + column];

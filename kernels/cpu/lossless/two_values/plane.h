@@ -31,11 +31,12 @@ struct TwoValuesPlane {
 template <class Coder, int Form>
 class TwoValuesCoder {
 public:
-    // No plane is wider than `most_width`; `line_bits` is that of the first one.
-    TwoValuesCoder(int most_width, int line_bits)
-        : rows_(most_width),
+    // No plane is wider than `most_width`; `rows` is the likely number of rows of all planes, and
+    // `line_bits` that of the first one.
+    TwoValuesCoder(int most_width, int64_t rows, int line_bits)
+        : rows_(most_width, rows),
           stride_(rows_.stride()),
-          columns_(most_width),
+          columns_(most_width, rows),
           places_(columns_, most_width, line_bits),
           mixing_(line_bits),
           known_(zeroed<SlowModel>(kCertain ? size_t{7} << 16 : 0)) {}
@@ -43,8 +44,8 @@ public:
     void begin(TwoValuesPlane<Coder> plane) {
         first_row_ += plane_.height;
         plane_ = std::move(plane);
-        rows_.add(plane_.height);
-        columns_.add(plane_.height);
+        rows_.reserve(int64_t{first_row_} + plane_.height);
+        columns_.reserve(int64_t{first_row_} + plane_.height);
         places_.begin(plane_.width);
     }
 

@@ -156,9 +156,7 @@ def test_pixels_of_ink_are_ones(name, ink):
     numbers = plane_of(name)[0]
     plane, writer = Plane(*numbers.shape, 1), SymbolWriter(LOSSLESS_SYNTAX, coarse=True)
     cells = CellRates(numbers.shape, writer.tally)
-    coder = TwoValuesCoder(
-        TwoValuesPlane(plane, writer, cells, ink, Periods()), LOSSLESS_FORMS[1]
-    )
+    coder = TwoValuesCoder(TwoValuesPlane(plane, writer, cells, ink, Periods()), LOSSLESS_FORMS[1])
     for row, given_row in enumerate(numbers):
         coder.code_row(row, given_row)
     assert sum(row.bit_count() for row in coder.pixels.rows) == 1

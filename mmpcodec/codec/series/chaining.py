@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from mmpcodec import backends
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.checks import check_int
-from mmpcodec.codec.chains import ChainPage
+from mmpcodec.codec.decoder import decode
+from mmpcodec.codec.series.chains import ChainPage
 from mmpcodec.codec.tiles.renditions import add_with_levels, joined, parts_of
 from mmpcodec.errors import CorruptStream, FormatError, MmpError
-from mmpcodec.format import container, layers
 from mmpcodec.format.collection import MOST_CHAINED, Role
 from mmpcodec.format.collection_writer import CollectionWriter
+from mmpcodec.opening.contents import PictureBytes, errors_named
 from mmpcodec.params import EncodeParams
 from mmpcodec.tools import LosslessTools
 
@@ -69,19 +70,21 @@ def in_chain(files: Sequence[bytes], *, verify: bool = False) -> list[ChainedFil
         return [ChainedFile(files[0])]
     parts = [parts_of(file) for file in files]
     pages = [_page_or_none(main) for main, _ in parts]
-    width = max((page.header.width for page in pages if page), default=1)
+    headers = [page.header for page in pages if page]
+    width = max((header.width for header in headers), default=1)
+    rows = sum(header.height for header in headers)
     found = [ChainedFile(file) for file in files]
     chain: _ChainEncoder | None = None
     last = 0
     for number, page in enumerate(pages):
         if page is None:
             continue
-        main, levels = parts[number]
-        if chain is not None and (data := chain.continued(page, main)) is not None:
+        _, levels = parts[number]
+        if chain is not None and (data := chain.continued(page)) is not None:
             data = joined(data, levels)
             found[number] = ChainedFile(data, number - last, len(files[number]) - len(data))
         else:
-            chain = _ChainEncoder.begun(page, width, verify) or chain
+            chain = _ChainEncoder.begun(page, (width, rows), verify=verify) or chain
         last = number if chain is not None and chain.last is page else last
     return found
 
@@ -97,23 +100,25 @@ def add_chained(
 class _ChainEncoder:
     """Makes pages continue a first one; to verify them, a second chain decodes them."""
 
-    def __init__(self, page: ChainPage, width: int, verify: bool):
+    def __init__(self, page: ChainPage, size: tuple[int, int], *, verify: bool):
         self._backend = backends.get("cpu")
-        self._chains = [self._backend.new_chain(width) for _ in range(1 + verify)]
+        self._chains = [self._backend.new_chain(*size) for _ in range(1 + verify)]
         self.last = page
         """The page that the next one continues."""
         for chain in self._chains:
             page.decoded(self._backend, chain)
 
     @classmethod
-    def begun(cls, page: ChainPage, width: int, verify: bool) -> "_ChainEncoder | None":
+    def begun(
+        cls, page: ChainPage, size: tuple[int, int], *, verify: bool
+    ) -> "_ChainEncoder | None":
         """Return the encoder of a chain that begins with a page; None if it has not two values."""
         try:
-            return cls(page, width, verify)
+            return cls(page, size, verify=verify)
         except CorruptStream:
             return None
 
-    def continued(self, page: ChainPage, file: bytes) -> bytes | None:
+    def continued(self, page: ChainPage) -> bytes | None:
         """Return the file of a page that continues the last one; None if that does not pay."""
         layer, backend = page.layer, self._backend
         if layer.tools != self.last.layer.tools:
@@ -133,9 +138,7 @@ class _ChainEncoder:
             if not (coded.decoded(backend, chain).samples == samples).all():
                 raise MmpError("verification failed: a page of a chain decodes to other samples")
         self.last = page
-        header = container.read_header(memoryview(file))
-        tile = layers.write(header, page.stream.layout, [own], page.stream.samples_crc)
-        return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
+        return page.with_payload(own.payload)
 
 
 def _page_or_none(file: bytes) -> ChainPage | None:
@@ -145,3 +148,21 @@ def _page_or_none(file: bytes) -> ChainPage | None:
     except FormatError:
         return None
     return None if page.fault else page
+
+
+def alone(file: PictureBytes) -> bytes:
+    """Return a page that continues others as a file of the same samples that decodes alone.
+
+    It has the tools and the own metadata of the page, and is encoded again.
+
+    Raises
+    ------
+    FormatError
+        If the page, or one that it continues, is damaged or beyond the limits.
+    """
+    samples = decode(file)
+    with errors_named(file):
+        page = ChainPage.of(file)
+    layer = page.layer
+    task = PlaneTask(samples, EncodeParams(0, layer.tools), page.header.depth)
+    return page.with_payload(backends.get("cpu").encode(task).payload)

@@ -13,7 +13,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.errors import CorruptStream, FormatError
-from mmpcodec.format import layers
+from mmpcodec.format import container, layers
 from mmpcodec.format.collection import SECTION
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
@@ -72,6 +72,13 @@ class ChainPage:
     def layer(self) -> Layer:
         """Its only layer."""
         return self.stream.layers[0]
+
+    def with_payload(self, payload: bytes | memoryview) -> bytes:
+        """Return a file of the page with another payload of the same samples."""
+        layer = replace(self.layer, payload=payload)
+        stream = self.stream
+        tile = layers.write(self.header, stream.layout, [layer], stream.samples_crc)
+        return container.write(replace(self.header, tile_bytes=(len(tile),)), [tile])
 
     @property
     def tile(self) -> Tile:
@@ -138,7 +145,8 @@ class _Decoder:
                 return self._kept[numbers[-1]].coded
             goes_on = backend.name == self._backend and self._done == numbers[: len(self._done)]
             if self._chain is None or not goes_on or width > self._most_width:
-                self._restart(backend.name, width, backend.new_chain(width))
+                rows = sum(page.header.height for page in pages.values())
+                self._restart(backend.name, width, backend.new_chain(width, rows))
             steps = in_turn(progress, [1] * (len(pages) - len(self._done)))
             for number in numbers[len(self._done) :]:
                 try:
@@ -233,6 +241,13 @@ class Chain:
             return limits.max_seconds
         sizes = [*(len(file.data) for file in self._files), size]
         return sum(map(limits.seconds_for, sizes))
+
+    def pixels_with(self, width: int, height: int) -> int:
+        """Return the pixels of all rows of the chain and of a further page, as wide as its widest
+        page."""
+        headers = [page.header for page in self.pages]
+        most = max(width, *(header.width for header in headers))
+        return most * (height + sum(header.height for header in headers))
 
     def decoded(self, backend: Backend, page: ChainPage, progress: Progress | None) -> Coded:
         """Decode a page that continues the chain, for which it is ``fitting``.

@@ -7,7 +7,7 @@ from numbers import Rational, Real
 from typing import Any, TypeAlias, TypeGuard
 
 from mmpcodec.checks import check_int
-from mmpcodec.codec.chaining import add_chained, in_chain
+from mmpcodec.codec.series.chaining import add_chained, in_chain
 from mmpcodec.errors import ParameterError
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter

@@ -1,0 +1,1 @@
+"""Several pictures of one file: what they are, and pictures that continue one another."""
