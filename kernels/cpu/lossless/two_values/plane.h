@@ -137,6 +137,7 @@ private:
     // Codes a pixel by all models. `g` is 0 if its group is not broken, else 1 + the group's value.
     MMP_INLINE int mix(int column, int g) {
         if (g || prepared_ != column) fetch(column, g ? 1 + column % Groups::kSide : 0);
+        if (kCertain) places_.fetch_windows(lines_);
         places_.find(number_, column, lines_, far_ == 0);
         const PixelsAround around(row_, stride_, column);
         const int one = mixing_.predict(template_lines_, rows_, places_.along, around, g, column);
@@ -149,6 +150,7 @@ private:
         }
         const int pixel = code(one, given(column));
         mixing_.learn(pixel);
+        if (!kCertain && g == 0) places_.fetch_windows(lines_);
         set(column, pixel);
         return pixel;
     }
