@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <memory>
 #include <new>
 
@@ -25,20 +29,31 @@ Zeroed<T> zeroed(size_t count) {
     return Zeroed<T>(static_cast<T*>(memory));
 }
 
-// Zeroed array that is aligned to a cache line.
+// Zeroed array that is aligned to a cache line. If it is read at random, it takes large pages where
+// the system has them, as small ones would miss the cache of addresses.
 template <class T>
 class ZeroedLines {
 public:
-    explicit ZeroedLines(size_t count)
+    explicit ZeroedLines(size_t count, bool at_random = false)
         : memory_(zeroed<char>(count * sizeof(T) + kLine - 1)),
           first_(reinterpret_cast<T*>(memory_.get() +
-                                      -reinterpret_cast<uintptr_t>(memory_.get()) % kLine)) {}
+                                      -reinterpret_cast<uintptr_t>(memory_.get()) % kLine)) {
+#ifdef MADV_HUGEPAGE
+        if (at_random && count * sizeof(T) >= 2 * kLargePage) {
+            const size_t before = -reinterpret_cast<uintptr_t>(first_) % kPage;
+            madvise(reinterpret_cast<char*>(first_) + before, count * sizeof(T) - before,
+                    MADV_HUGEPAGE);
+        }
+#else
+        static_cast<void>(at_random);
+#endif
+    }
 
     T* get() const { return first_; }
     T& operator[](size_t place) const { return first_[place]; }
 
 private:
-    static constexpr size_t kLine = 64;
+    static constexpr size_t kLine = 64, kPage = 4096, kLargePage = size_t{1} << 21;
     Zeroed<char> memory_;
     T* first_;
 };

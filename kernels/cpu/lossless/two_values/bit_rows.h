@@ -73,7 +73,7 @@ public:
     static constexpr int kBeside = 16;  // columns on each side that may be read
 
     BitColumns(int height, int width)
-        : stride_(width + 2 * kBeside), words_(size_t(height + 1) * stride_) {}
+        : stride_(width + 2 * kBeside), words_(size_t(height + 1) * stride_, true) {}
 
     MMP_INLINE const uint16_t* at(int row, int column) const {
         return &words_[(row + 1) * stride_ + kBeside + column];

@@ -130,7 +130,7 @@ public:
 
     Mixing(int height, int width)
         : line_bits_(line_bits_of(height, width)),
-          lines_(size_t{kModels} << line_bits_),
+          lines_(size_t{kModels} << line_bits_, true),
           stages_(zeroed<uint16_t>(size_t{2048} * kStages)),
           history_(kModels * kPixelStates) {
         for (int model = 0; model < kModels; ++model)

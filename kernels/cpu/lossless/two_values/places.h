@@ -105,7 +105,7 @@ public:
         : columns_(columns),
           width_(width),
           shift_(63 - line_bits_of(height, width)),
-          entries_((size_t{kKeys} << (64 - shift_)) * kEntries),
+          entries_((size_t{kKeys} << (64 - shift_)) * kEntries, true),
           above_(width),
           here_(width),
           entering_(kRowsBehind) {}
