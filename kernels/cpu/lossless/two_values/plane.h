@@ -140,14 +140,16 @@ private:
         if (kCertain) places_.fetch_windows(lines_);
         places_.find(number_, column, lines_, far_ == 0);
         const PixelsAround around(row_, stride_, column);
-        const int one = mixing_.predict(template_lines_, rows_, places_.along, around, g, column);
+        const auto place_lines = mixing_.find_lines(rows_, places_.along, around);
+        const auto template_lines = template_lines_;
         if (g == 0) {
             // The next lines do not depend on this pixel, so they are fetched while it is coded.
             prepared_ = column + 1;
             fetch(column + 1, 0);
-            near_class_ = mixing_.near_class();
+            near_class_ = place_lines.near_class;
             far_ = 0;
         }
+        const int one = mixing_.predict(template_lines, place_lines, around, g, column);
         const int pixel = code(one, given(column));
         mixing_.learn(pixel);
         if (!kCertain && g == 0) places_.fetch_windows(lines_);
