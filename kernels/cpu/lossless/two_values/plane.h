@@ -97,12 +97,17 @@ private:
     // Codes a pixel that no group gives.
     MMP_INLINE void code_pixel(int column) {
         if constexpr (kCertain) {
-            SlowModel& known = known_model(column);
-            const int one = known.one();
-            if (one < kCertain || one > 65536 - kCertain) {
+            SlowModel& known = known_model(column, 0);
+            if (is_certain(known)) {
+                const int one = known.one();
+                places_.follow(column);
+                // The next lines are fetched early if the next pixel is mixed after a likely pixel.
+                if (!is_certain(known_model(column + 1, one > kCertain))) {
+                    prepared_ = column + 1;
+                    fetch(column + 1, 0);
+                }
                 const int pixel = code(one, given(column));
                 known.learn(pixel);
-                places_.follow(column);
                 set(column, pixel);
                 return;
             }
@@ -112,7 +117,11 @@ private:
         }
     }
 
-    MMP_INLINE SlowModel& known_model(int column) const {
+    static MMP_INLINE bool is_certain(const SlowModel& known) {
+        return known.one() < kCertain || known.one() > 65536 - kCertain;
+    }
+    // `left` is the pixel to the left if it is not set yet, else 0.
+    MMP_INLINE SlowModel& known_model(int column, int left) const {
         int known = 0;
         const auto& along = places_.along;
         if (along.count && !far_) {
@@ -120,7 +129,7 @@ private:
             known = 1 + int(bits(rows_.row(first.row), first.column + 1, 1)) +
                     2 * ((first.distance < 6) + (first.distance < 2));
         }
-        const uint64_t around = bits(row_, column - 4, 4) |
+        const uint64_t around = bits(row_, column - 4, 4) | left << 3 |
                                 bits(row_ - stride_, column - 3, 7) << 4 |
                                 bits(row_ - 2 * stride_, column - 2, 5) << 11;
         return known_[size_t(known) << 16 | around];
