@@ -40,7 +40,7 @@ public:
         places_.begin_row(row);
         groups_.begin_row();
         far_ = 0;
-        prepared_ = -1;
+        windows_ = prepared_ = -1;
         for (int column = 0; column < width_; column += Groups::kSide) {
             const int end = std::min(column + Groups::kSide, width_);
             code_group(column, end);
@@ -145,8 +145,10 @@ private:
 
     // Codes a pixel by all models. `g` is 0 if its group is not broken, else 1 + the group's value.
     MMP_INLINE int mix(int column, int g) {
+        const bool windows_fetched = windows_ == column;
+        windows_ = -1;
         if (g || prepared_ != column) fetch(column, g ? 1 + column % Groups::kSide : 0);
-        if (kCertain) places_.fetch_windows(lines_);
+        if (kCertain && !windows_fetched) places_.fetch_windows(lines_);
         places_.find(number_, column, lines_, far_ == 0);
         const PixelsAround around(row_, stride_, column);
         const auto place_lines = mixing_.find_lines(rows_, places_.along, around);
@@ -160,8 +162,11 @@ private:
         }
         const int one = mixing_.predict(template_lines, place_lines, around, g, column);
         const int pixel = code(one, given(column));
+        if (g == 0 && (!kCertain || !is_certain(known_model(column + 1, pixel)))) {
+            windows_ = column + 1;
+            places_.fetch_windows(lines_);
+        }
         mixing_.learn(pixel);
-        if (!kCertain && g == 0) places_.fetch_windows(lines_);
         set(column, pixel);
         return pixel;
     }
@@ -183,6 +188,7 @@ private:
     const uint8_t* given_row_ = nullptr;
     int far_ = 0, near_class_ = 7;
     int prepared_ = -1;  // the column whose lines are fetched
+    int windows_ = -1;   // the column for whose candidates windows are fetched
     typename Places<kTwoValuesForms[Form - 1].places>::Lines lines_{};
     typename Mixing<Form>::TemplateLines template_lines_{};
 };
