@@ -184,7 +184,8 @@ public:
             }
         const Window own(columns_.at(row, column));
         for (int i = 0; i < candidates.count; ++i)
-            candidates.rank(i, own.distance(columns_.at(candidates.rows[i], candidates.columns[i])));
+            candidates.rank(
+                i, own.distance(columns_.at(candidates.rows[i], candidates.columns[i])));
         along.count = 0;
         Place* here = here_.places(column);
         for (int i = 0; i < Most; ++i) {
@@ -226,7 +227,7 @@ public:
             along.places[i].column = std::min(along.places[i].column + pixels, farthest);
     }
 
-    List along;  // of the pixel before, whose places may have left the plane
+    List along{};  // of the pixel before, whose places may have left the plane
 
 private:
     static constexpr int kRowsBehind = 6, kFarthest = 1 << 16;
@@ -284,7 +285,7 @@ private:
     };
     // The lists of the pixels of a row, and an empty one behind them.
     struct Row {
-        explicit Row(int width) : counts(width + 1), all(size_t(width) * Most) {}
+        explicit Row(int width) : counts(width + 1), all(size_t(width + 1) * Most) {}
         Place* places(int column) { return &all[size_t(column) * Most]; }
 
         std::vector<uint8_t> counts;
