@@ -73,7 +73,7 @@ public:
     static constexpr int kBeside = 16;  // columns on each side that may be read
 
     BitColumns(int width, int64_t height)
-        : stride_(width + 2 * kBeside), words_(size_t(height + 1) * stride_) {}
+        : stride_(width + 2 * kBeside), words_(size_t(height + 1) * stride_, true) {}
 
     void reserve(int64_t rows) { words_.reserve(size_t(rows + 1) * stride_); }
 

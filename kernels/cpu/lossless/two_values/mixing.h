@@ -127,10 +127,15 @@ public:
         Line* lines[kTemplates];
         uint16_t checks[kTemplates];
     };
+    struct PlaceLines {
+        Line* lines[kModels - kTemplates];
+        uint16_t checks[kModels - kTemplates];
+        int near_class, vote;
+    };
 
     explicit Mixing(int line_bits)
         : line_bits_(line_bits),
-          lines_(size_t{kModels} << line_bits_),
+          lines_(size_t{kModels} << line_bits_, true),
           stages_(zeroed<uint16_t>(size_t{2048} * kStages)),
           history_(kModels * kPixelStates) {
         for (int model = 0; model < kModels; ++model)
@@ -163,18 +168,32 @@ public:
         return found;
     }
 
+    // Finds the lines of the models by places, and fetches them.
+    MMP_INLINE PlaceLines find_lines(const BitRows& rows, const List& list,
+                                     const PixelsAround& around) const {
+        const PlaceContexts places(rows, list, around);
+        PlaceLines found;
+        found.near_class = places.near_class;
+        found.vote = places.vote;
+#pragma GCC unroll 8
+        for (int i = 0; i < kModels - kTemplates; ++i)
+            found.lines[i] = line(kTemplates + i, places.contexts[i], found.checks[i]);
+        return found;
+    }
+
     // Returns the probability of a 1. `g` is 0 if the pixel's group was not broken there, else 1 +
     // the value of the group.
-    MMP_INLINE int predict(const TemplateLines& templates, const BitRows& rows, const List& list,
+    MMP_INLINE int predict(const TemplateLines& templates, const PlaceLines& places,
                            const PixelsAround& around, int g, int column) {
         const int left = around.own >> 2;
-        const PlaceContexts places(rows, list, around);
-        near_class_ = places.near_class;
+        const int near_class = places.near_class;
         Line* found[kModels];
         uint16_t checks[kModels];
 #pragma GCC unroll 8
-        for (int i = kTemplates; i < kModels; ++i)
-            found[i] = line(i, places.contexts[i - kTemplates], checks[i]);
+        for (int i = kTemplates; i < kModels; ++i) {
+            found[i] = places.lines[i - kTemplates];
+            checks[i] = places.checks[i - kTemplates];
+        }
 #pragma GCC unroll 7
         for (int i = 0; i < kTemplates; ++i) {
             found[i] = templates.lines[i];
@@ -210,14 +229,14 @@ public:
 
         const uint32_t w = left, a = around.up >> 1 & 7;
         const int rows_of[3] = {
-            g ? 128 + 8 * g + (column & 7) : 17 * near_class_ + places.vote,
+            g ? 128 + 8 * g + (column & 7) : 17 * near_class + places.vote,
             int(w + 2 * (around.own >> 1 & 1) + 4 * a + 32 * (around.second >> 1 & 1)),
-            8 * longest + near_class_};
+            8 * longest + near_class};
         for (int set = 0; set < kSets; ++set) {
             row_[set] = rows_of[set];
             mixed_[set] = mixed(weights(set, row_[set]));
         }
-        share_ = &shares_[(16 * near_class_ + 2 * a + w) * kSets];
+        share_ = &shares_[(16 * near_class + 2 * a + w) * kSets];
         together_ = mixed_[0];
         if constexpr (kSets > 1) {
             int64_t sum = 0;
@@ -268,9 +287,6 @@ public:
             store(past_[i], words_[kHalf + i]);
         }
     }
-
-    // The class of the distance of the first place of the pixel that predict() had.
-    int near_class() const { return near_class_; }
 
 private:
     // Lanes of states, of which the one behind the last is the constant input; then of history.
@@ -403,7 +419,7 @@ private:
     uint32_t* states_[kModels];
     SlowModel* past_[kModels];
     alignas(64) uint32_t words_[kLanes] = {};
-    int mixed_[3], row_[3], together_, near_class_;
+    int mixed_[3], row_[3], together_;
     int32_t* share_;
     uint16_t* stage_;
     int stage_start_;

@@ -57,19 +57,20 @@ struct RowsAround {
 class Window {
 public:
     MMP_INLINE explicit Window(const uint16_t* column)  {
-        for (int i = 0; i < kWords; ++i) words_[i] = word(column - kSide, i) & mask(i);
+        for (int i = 0; i < kWords; ++i) words_[i] = word(column - kSide, i);
     }
 
     // Returns how many pixels differ from those around another pixel; near ones count twice.
     MMP_INLINE int distance(const uint16_t* column) const {
-        int sum = 0;
+        uint64_t differing[kWords];
 #pragma GCC unroll 7
-        for (int i = 0; i < kWords; ++i) {
-            const uint64_t differing = (word(column - kSide, i) & mask(i)) ^ words_[i];
-            sum += std::popcount(differing);
-            const uint64_t near = i == 4 ? kNear & 0xFFFF : kNear;
-            if (i >= 2 && i <= 4) sum += std::popcount(differing & near);
-        }
+        for (int i = 0; i < kWords; ++i)
+            differing[i] = (word(column - kSide, i) ^ words_[i]) & mask(i);
+        // The second count of near pixels takes bits that a word has beside those of its columns.
+        differing[6] |= (differing[4] & kNear) << 48;
+        int sum = std::popcount((differing[2] & kNear) | (differing[3] & kNear) << 8);
+#pragma GCC unroll 7
+        for (int i = 0; i < kWords; ++i) sum += std::popcount(differing[i]);
         return sum;
     }
 
@@ -103,7 +104,7 @@ public:
     Places(const BitColumns& columns, int most_width, int line_bits)
         : columns_(columns),
           shift_(63 - line_bits),
-          entries_((size_t{kKeys} << (64 - shift_)) * kEntries),
+          entries_((size_t{kKeys} << (64 - shift_)) * kEntries, true),
           above_(most_width),
           here_(most_width),
           entering_(kRowsBehind) {}
@@ -154,42 +155,55 @@ public:
         return lines;
     }
 
+    // Fetches the windows of what is in the lines.
+    MMP_INLINE void fetch_windows(const Lines& lines) const {
+        for (int key = 0; key < kKeys; ++key) {
+            const Entry* line = this->line(key, lines.of[key]);
+            for (int k = 0; k < kEntries; ++k) {
+                const uint16_t* window = columns_.at(int32_t(line[k].row) - 1, line[k].column);
+                __builtin_prefetch(window - 12);
+                __builtin_prefetch(window + 12);
+            }
+        }
+    }
+
     // Finds the list of a pixel that is mixed. `near` says that no group was whole since the last
     // mixed pixel.
     MMP_INLINE void find(int row, int column, const Lines& lines, bool near) {
         entering_[row % kRowsBehind].push_back({column, lines});
-        const Window own(columns_.at(row, column));
-        int64_t candidates[kMostCandidates];  // row and column in one
-        int count = 0;
-        const auto add = [&](int32_t at_row, int32_t at_column) __attribute__((always_inline)) {
-            if (uint32_t(at_column) < uint32_t(width_))
-                candidates[count++] = int64_t{at_row} << 32 | at_column;
+        Candidates candidates;
+        const auto add = [&](bool there, int32_t at_row, int32_t at_column) MMP_INLINED {
+            candidates.add(there & (uint32_t(at_column) < uint32_t(width_)), at_row, at_column);
         };
-        for (int i = 0; i < along.count; ++i) add(along.places[i].row, along.places[i].column + 1);
         const Place* up = above_.places(column);
-        for (int i = 0; i < above_.counts[column]; ++i) add(up[i].row + 1, up[i].column);
-        if (above_.counts[column + 1]) {
-            const Place& diagonal = *above_.places(column + 1);
-            add(diagonal.row + 1, diagonal.column - 1);
-        }
+        const int above = above_.counts[column];
+        for (int i = 0; i < Most; ++i)
+            add(i < along.count, along.places[i].row, along.places[i].column + 1);
+        for (int i = 0; i < Most; ++i) add(i < above, up[i].row + 1, up[i].column);
+        const Place& diagonal = *above_.places(column + 1);
+        add(above_.counts[column + 1] > 0, diagonal.row + 1, diagonal.column - 1);
         if (Most >= 4 || !near || !along.count || along.places[0].distance)
             for (int key = kKeys - 1; key >= 0; --key) {
                 const Entry* line = this->line(key, lines.of[key]);
-                for (int k = 0; k < kEntries && line[k].row; ++k)
-                    add(int32_t(line[k].row - 1), int32_t(line[k].column));
+                for (int k = 0; k < kEntries; ++k)
+                    candidates.add(line[k].row, int32_t(line[k].row - 1), int32_t(line[k].column));
             }
-        // A candidate that was dropped comes in neither the first nor the second time.
-        List found;
-        std::fill_n(found.places, Most, Place{-1, 0, kFarthest});
-        for (int i = 0; i < count; ++i) {
-            const int32_t at_row = int32_t(candidates[i] >> 32), at_column = int32_t(candidates[i]);
-            bool again = false;
-            for (int k = 0; k < Most; ++k)
-                again |= (found.places[k].row == at_row) & (found.places[k].column == at_column);
-            if (!again)
-                insert(found, {at_row, at_column, own.distance(columns_.at(at_row, at_column))});
+        const Window own(columns_.at(row, column));
+        for (int i = 0; i < candidates.count; ++i)
+            candidates.rank(
+                i, own.distance(columns_.at(candidates.rows[i], candidates.columns[i])));
+        along.count = 0;
+        Place* here = here_.places(column);
+        for (int i = 0; i < Most; ++i) {
+            const int32_t rank = candidates.least();
+            const int at = rank & Candidates::kNumbers;
+            const Place found{candidates.rows[at], candidates.columns[at],
+                              rank / (Candidates::kNumbers + 1)};
+            here[i] = along.places[i] = found;
+            along.count += rank != Candidates::kNone;
+            if (i < Most - 1) candidates.drop(found.row, found.column);
         }
-        keep(column, found);
+        here_.counts[column] = uint8_t(along.count);
     }
 
     // Moves the places of the last pixel along a certain pixel; its list is those that stay in the
@@ -219,18 +233,65 @@ public:
             along.places[i].column = std::min(along.places[i].column + pixels, farthest);
     }
 
-    List along;  // of the pixel before, whose places may have left the plane
+    List along{};  // of the pixel before, whose places may have left the plane
 
 private:
-    static constexpr int kRowsBehind = 6, kFarthest = 1 << 20;
+    static constexpr int kRowsBehind = 6, kFarthest = 1 << 16;
     static constexpr int kEntries = Most == 1 ? 1 : Most == 3 ? 2 : 4;
     static constexpr int kMostCandidates = 2 * Most + 1 + kKeys * kEntries;
+
+    // Candidates in their order. A rank has the distance, then the number of the candidate.
+    struct Candidates {
+        static constexpr int kLanes = (kMostCandidates + 7) / 8 * 8, kNumbers = 31;
+        static constexpr int32_t kNone = kFarthest * (kNumbers + 1);
+
+        MMP_INLINE Candidates() {
+            if (Most > 1) std::fill_n(ranks, kLanes, int32_t{kNone});
+        }
+        MMP_INLINE void add(bool there, int32_t row, int32_t column) {
+            rows[count] = row;
+            columns[count] = column;
+            count += there;
+        }
+        MMP_INLINE void rank(int number, int distance) {
+            const int32_t rank = distance * (kNumbers + 1) + number;
+            if constexpr (Most == 1) {
+                only = std::min(only, rank);
+            } else {
+                ranks[number] = rank;
+            }
+        }
+        MMP_INLINE int32_t least() const {
+            if constexpr (Most == 1) return only;
+            Ints8 least = loaded<Ints8>(ranks);
+            for (int i = 8; i < kLanes; i += 8) {
+                const Ints8 others = loaded<Ints8>(ranks + i);
+                least = others < least ? others : least;
+            }
+            Ints4 low, high;
+            memcpy(&low, &least, sizeof low);
+            memcpy(&high, reinterpret_cast<const char*>(&least) + sizeof low, sizeof high);
+            low = high < low ? high : low;
+            return std::min(std::min(low[0], low[1]), std::min(low[2], low[3]));
+        }
+        // Drops all candidates of a place.
+        MMP_INLINE void drop(int32_t row, int32_t column) {
+            for (int i = 0; i < kLanes; i += 8) {
+                const Ints8 same = (loaded<Ints8>(rows + i) == row) &
+                                   (loaded<Ints8>(columns + i) == column);
+                store(ranks + i, same ? Ints8{} + kNone : loaded<Ints8>(ranks + i));
+            }
+        }
+
+        int count = 0, only = kNone;
+        alignas(32) int32_t rows[kLanes + 1], columns[kLanes + 1], ranks[kLanes];
+    };
     struct Entry {
         uint32_t row, column;  // the row is one more than that of the pixel, and 0 if there is none
     };
     // The lists of the pixels of a row, and an empty one behind them.
     struct Row {
-        explicit Row(int width) : counts(width + 1), all(size_t(width) * Most) {}
+        explicit Row(int width) : counts(width + 1), all(size_t(width + 1) * Most) {}
         Place* places(int column) { return &all[size_t(column) * Most]; }
 
         std::vector<uint8_t> counts;
@@ -250,20 +311,6 @@ private:
         Place* to = here_.places(column);
         for (int i = 0; i < Most; ++i) to[i] = list.places[i];
         along = list;
-    }
-
-    // Keeps the list in ascending order; a later candidate goes behind equal ones.
-    static MMP_INLINE void insert(List& list, Place one) {
-        if (one.distance >= list.places[Most - 1].distance) return;
-        list.count += list.count < Most;
-        bool before = false;
-#pragma GCC unroll 6
-        for (int k = 0; k < Most; ++k) {
-            before |= one.distance < list.places[k].distance;
-            const Place there = list.places[k];
-            list.places[k] = before ? one : there;
-            one = before ? there : one;
-        }
     }
 
     const BitColumns& columns_;

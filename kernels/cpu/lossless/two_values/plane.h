@@ -62,7 +62,7 @@ public:
         places_.begin_row(number_);
         groups_.begin_row();
         far_ = 0;
-        prepared_ = -1;
+        windows_ = prepared_ = -1;
         for (int column = 0; column < width; column += Groups::kSide) {
             const int end = std::min(column + Groups::kSide, width);
             code_group(column, end);
@@ -119,12 +119,17 @@ private:
     // Codes a pixel that no group gives.
     MMP_INLINE void code_pixel(int column) {
         if constexpr (kCertain) {
-            SlowModel& known = known_model(column);
-            const int one = known.one();
-            if (one < kCertain || one > 65536 - kCertain) {
+            SlowModel& known = known_model(column, 0);
+            if (is_certain(known)) {
+                const int one = known.one();
+                places_.follow(column);
+                // The next lines are fetched early if the next pixel is mixed after a likely pixel.
+                if (!is_certain(known_model(column + 1, one > kCertain))) {
+                    prepared_ = column + 1;
+                    fetch(column + 1, 0);
+                }
                 const int pixel = code(one, given(column));
                 known.learn(pixel);
-                places_.follow(column);
                 set(column, pixel);
                 return;
             }
@@ -134,7 +139,11 @@ private:
         }
     }
 
-    MMP_INLINE SlowModel& known_model(int column) const {
+    static MMP_INLINE bool is_certain(const SlowModel& known) {
+        return known.one() < kCertain || known.one() > 65536 - kCertain;
+    }
+    // `left` is the pixel to the left if it is not set yet, else 0.
+    MMP_INLINE SlowModel& known_model(int column, int left) const {
         int known = 0;
         const auto& along = places_.along;
         if (along.count && !far_) {
@@ -142,7 +151,7 @@ private:
             known = 1 + int(bits(rows_.row(first.row), first.column + 1, 1)) +
                     2 * ((first.distance < 6) + (first.distance < 2));
         }
-        const uint64_t around = bits(row_, column - 4, 4) |
+        const uint64_t around = bits(row_, column - 4, 4) | left << 3 |
                                 bits(row_ - stride_, column - 3, 7) << 4 |
                                 bits(row_ - 2 * stride_, column - 2, 5) << 11;
         return known_[size_t(known) << 16 | around];
@@ -158,18 +167,27 @@ private:
 
     // Codes a pixel by all models. `g` is 0 if its group is not broken, else 1 + the group's value.
     MMP_INLINE int mix(int column, int g) {
+        const bool windows_fetched = windows_ == column;
+        windows_ = -1;
         if (g || prepared_ != column) fetch(column, g ? 1 + column % Groups::kSide : 0);
+        if (kCertain && !windows_fetched) places_.fetch_windows(lines_);
         places_.find(number_, column, lines_, far_ == 0);
         const PixelsAround around(row_, stride_, column);
-        const int one = mixing_.predict(template_lines_, rows_, places_.along, around, g, column);
+        const auto place_lines = mixing_.find_lines(rows_, places_.along, around);
+        const auto template_lines = template_lines_;
         if (g == 0) {
             // The next lines do not depend on this pixel, so they are fetched while it is coded.
             prepared_ = column + 1;
             fetch(column + 1, 0);
-            near_class_ = mixing_.near_class();
+            near_class_ = place_lines.near_class;
             far_ = 0;
         }
+        const int one = mixing_.predict(template_lines, place_lines, around, g, column);
         const int pixel = code(one, given(column));
+        if (g == 0 && (!kCertain || !is_certain(known_model(column + 1, pixel)))) {
+            windows_ = column + 1;
+            places_.fetch_windows(lines_);
+        }
         mixing_.learn(pixel);
         set(column, pixel);
         return pixel;
@@ -190,6 +208,7 @@ private:
     const uint8_t* given_row_ = nullptr;
     int far_ = 0, near_class_ = 7;
     int prepared_ = -1;  // the column whose lines are fetched
+    int windows_ = -1;   // the column for whose candidates windows are fetched
     typename Places<kTwoValuesForms[Form - 1].places>::Lines lines_{};
     typename Mixing<Form>::TemplateLines template_lines_{};
 };
