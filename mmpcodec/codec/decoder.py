@@ -11,8 +11,8 @@ from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.limits.memory import memory_of_chain, memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
-from mmpcodec.codec.series.chains import Chain
 from mmpcodec.codec.tile_coding import LayerCoding
+from mmpcodec.codec.tiles.chains import Chain
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (

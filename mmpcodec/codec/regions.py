@@ -19,7 +19,7 @@ from mmpcodec.codec.decoder import (
     tile_of,
     viewed,
 )
-from mmpcodec.codec.series.chains import Chain
+from mmpcodec.codec.tiles.chains import Chain
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
 from mmpcodec.codec.tiles.reduction import (
     ReducedReader,

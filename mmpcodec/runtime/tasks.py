@@ -128,7 +128,7 @@ def in_order(
         for item in items:
             waiting.append(pool.submit(function, item))
             del item  # the next one is made without it
-            if len(waiting) > threads:
+            while waiting and (len(waiting) > threads or waiting[0].done()):
                 yield result_of(waiting.popleft())
         while waiting:
             yield result_of(waiting.popleft())

@@ -75,7 +75,7 @@ def test_decodes_collections(vector):
 
 @each(BAD_COLLECTIONS)
 def test_refuses_collections_that_are_damaged(vector):
-    """The page that is damaged, or the whole file; the other pages decode."""
+    """The page that is damaged and those that continue it, or the whole file; others decode."""
     data = (vector / "stream.mmp").read_bytes()
     page = json.loads((vector / "error.json").read_text()).get("page")
     if page is None:
@@ -83,8 +83,11 @@ def test_refuses_collections_that_are_damaged(vector):
             decode_collection(data)
         return
     _, pictures = decode_collection(data)
-    for number, (_, _, read) in enumerate(pictures, 1):
-        if number == page or "metadata" in vector.name:
+    harmed = {page}
+    for number, (role, facts, read) in enumerate(pictures, 1):
+        if role.startswith("chained") and number - facts[-2] in harmed:
+            harmed.add(number)
+        if number in harmed or "metadata" in vector.name:
             with pytest.raises(ValueError, match=r"."):
                 read()
         else:

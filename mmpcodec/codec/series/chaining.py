@@ -8,7 +8,7 @@ from mmpcodec import backends
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.checks import check_int
 from mmpcodec.codec.decoder import decode
-from mmpcodec.codec.series.chains import ChainPage
+from mmpcodec.codec.tiles.chains import ChainPage
 from mmpcodec.codec.tiles.renditions import add_with_levels, joined, parts_of
 from mmpcodec.errors import CorruptStream, FormatError, MmpError
 from mmpcodec.format.collection import MOST_CHAINED, Role

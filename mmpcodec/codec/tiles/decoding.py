@@ -11,8 +11,8 @@ from mmpcodec.codec.borders import drawn_mask
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palettes.layer import coding_of, decode_palette, error_of, trace_of
-from mmpcodec.codec.series.chains import Chain, ChainPage
 from mmpcodec.codec.tile_coding import LayerCoding
+from mmpcodec.codec.tiles.chains import Chain, ChainPage
 from mmpcodec.errors import CorruptStream, FormatError, TruncatedStream
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header

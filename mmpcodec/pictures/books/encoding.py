@@ -5,7 +5,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from mmpcodec.codec.series.chaining import ChainedFile, add_chained, in_chain
@@ -280,10 +280,24 @@ def _in_chains(
     if chains.pages == 1:
         yield from pages
         return
-    groups = (list(group) for _, group in groupby(pages, lambda page: page[0] // chains.pages))
+    groups = _chains_of(pages, chains.pages)
     made = in_order(partial(_chain, verify=chains.verify), groups, chains.at_once)
     with contextlib.closing(made):
         yield from chain.from_iterable(made)
+
+
+def _chains_of(
+    pages: Iterable[tuple[int, CodedPage]], most: int
+) -> Iterator[list[tuple[int, CodedPage]]]:
+    """Yield the pages of each chain, as soon as they are there."""
+    group: list[tuple[int, CodedPage]] = []
+    for page in pages:
+        group.append(page)
+        if (page[0] + 1) % most == 0:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def _chain(pages: Sequence[tuple[int, CodedPage]], *, verify: bool) -> list[tuple[int, CodedPage]]:

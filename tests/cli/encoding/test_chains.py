@@ -123,9 +123,9 @@ def test_a_run_that_was_ended_goes_on_with_whole_chains(mmp, book, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(books.PageCoder, "__call__", interrupted)
-        result = mmp("encode", book, "--chain-pages", 3, "-o", "out.mmp", "-j", 1)
+        result = mmp("encode", book, "--chain-pages", 3, "-o", "out.mmp", "--threads", 1)
     assert result.exit_code != 0
-    result = mmp("encode", book, "--chain-pages", 3, "-o", "out.mmp", "-j", 1)
+    result = mmp("encode", book, "--chain-pages", 3, "-o", "out.mmp", "--threads", 1)
     assert "goes on behind page 3 of 7" in result.stderr
     assert Path("out.mmp").read_bytes() == Path("whole.mmp").read_bytes()
 

@@ -186,7 +186,7 @@ public:
             for (int key = kKeys - 1; key >= 0; --key) {
                 const Entry* line = this->line(key, lines.of[key]);
                 for (int k = 0; k < kEntries; ++k)
-                    candidates.add(line[k].row, int32_t(line[k].row - 1), int32_t(line[k].column));
+                    add(line[k].row, int32_t(line[k].row - 1), int32_t(line[k].column));
             }
         const Window own(columns_.at(row, column));
         for (int i = 0; i < candidates.count; ++i)

@@ -10,9 +10,9 @@ from support.planes import text
 
 import mmpcodec
 from mmpcodec import DecodeLimits
-from mmpcodec.codec.series import chains
 from mmpcodec.codec.series.chaining import alone, in_chain
 from mmpcodec.codec.series.pictures import joined_series
+from mmpcodec.codec.tiles import chains
 from mmpcodec.codec.tiles.renditions import joined
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError
 from mmpcodec.format.collection import MOST_CHAINED, Role
