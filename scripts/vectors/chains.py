@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from books import with_entry, with_index, written
@@ -93,8 +94,8 @@ def _longer(contents: Contents) -> Contents:
 def _with_form(form: int, max_error: int = 0) -> bytes:
     """Return a chain whose second page has another lossless form, or a maximal error."""
     pages = [glyphs(20, 30, seed).astype(np.uint8) for seed in range(2)]
-    how = {"effort": 1, "backend": "cpu", "preset": "lossless"}
-    loss = {"max_error": max_error} if max_error else {"lam": 0}
+    how: dict[str, Any] = {"effort": 1, "backend": "cpu", "preset": "lossless"}
+    loss: dict[str, Any] = {"max_error": max_error} if max_error else {"lam": 0}
     files = (
         mmpcodec.encode(pages[0], lam=0, lossless_form=2, **how),
         mmpcodec.encode(pages[1], lossless_form=form, **loss, **how),
