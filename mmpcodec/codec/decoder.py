@@ -87,6 +87,8 @@ class Inspection:
         Tiles that do not decode; their samples are 0.
     faults : tuple of FormatError
         Damage of the header that ``allow_partial`` passed over. It costs metadata.
+    continues : int or None
+        Number of the page, from 1, that this one continues; None if it decodes alone.
     """
 
     header: Header
@@ -96,6 +98,7 @@ class Inspection:
     area: Area | None = None
     bad_tiles: tuple[BadTile, ...] = ()
     faults: tuple[FormatError, ...] = ()
+    continues: int | None = None
 
     @property
     def bits_per_pixel(self) -> float:
@@ -222,7 +225,7 @@ def _inspected(data: Any, page: int | None, how: _How) -> Inspection:
         return found
     bad = tuple(replace(one, error=view.within(one.error)) for one in found.bad_tiles)
     faults = (*of_file, *map(view.within, found.faults))
-    return replace(found, bad_tiles=bad, faults=faults)
+    return replace(found, bad_tiles=bad, faults=faults, continues=view.continued_page)
 
 
 def _inspected_picture(view: Source, how: _How) -> Inspection:

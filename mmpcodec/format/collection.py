@@ -107,7 +107,7 @@ class PictureEntry:
         Number, from 0, of the picture in the file whose models and pixels this one continues; None
         if it decodes alone.
     saved : int
-        Bytes that the file of the picture is smaller by than one that decodes alone.
+        Bytes by which the collection is smaller than with a file that decodes alone.
     """
 
     role: Role
@@ -176,8 +176,8 @@ class Contents:
             back -= self.entries[found].of is None
         return found
 
-    def chain_of(self, entry: PictureEntry) -> list[PictureEntry]:
-        """Return the pictures that an entry continues, the first one first."""
+    def chain_of(self, entry: PictureEntry) -> list[int]:
+        """Return the numbers of the entries that an entry continues, the first one first."""
         return chain_of(self.entries, entry)
 
     def name_of(self, entry: PictureEntry) -> str:
@@ -192,13 +192,24 @@ class Contents:
         return name if of is None else f"{name} of {self.name_of(self.entries[of])}"
 
 
-def chain_of(entries: Sequence[PictureEntry], entry: PictureEntry) -> list[PictureEntry]:
-    """Return the pictures among ``entries`` that an entry continues, the first one first."""
-    found: list[PictureEntry] = []
+def chain_of(entries: Sequence[PictureEntry], entry: PictureEntry) -> list[int]:
+    """Return the numbers of the ``entries`` that an entry continues, the first one first."""
+    found: list[int] = []
     while entry.continues is not None:
+        found.insert(0, entry.continues)
         entry = entries[entry.continues]
-        found.insert(0, entry)
     return found
+
+
+def bytes_of_chain(back: int, saved: int) -> int:
+    """Return the bytes of what a chained picture has in its record and in the index.
+
+    Parameters
+    ----------
+    back, saved : int
+        As in the file.
+    """
+    return 2 * (len(number(back)) + len(number(saved)))
 
 
 def write_record(kind: RecordKind, body_size: int, fields: bytes = b"") -> bytes:

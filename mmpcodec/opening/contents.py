@@ -32,16 +32,12 @@ class ContinuedFile(NamedTuple):
     ----------
     number : int
         Of its entry, from 0.
-    name : str
-        For messages: "page 3".
-    place : int
-        Byte offset in the collection.
+    entry : PictureEntry
     data : Source
     """
 
     number: int
-    name: str
-    place: int
+    entry: PictureEntry
     data: Source
 
 
@@ -108,32 +104,66 @@ class PictureBytes(Window):
         return self._entry.continues is not None
 
     @property
+    def continued_page(self) -> int | None:
+        """Number of the page, from 1, that the picture continues; None if it decodes alone."""
+        if self._entry.continues is None:
+            return None
+        return 1 + self._contents.numbers_of(None).index(self._entry.continues)
+
+    @property
     def kept(self) -> dict[int, Any]:
         """What decoders of the file keep from one picture for the next one."""
         return self._contents.kept
 
     @property
-    def continued_files(self) -> list[ContinuedFile]:
-        """The files that the picture continues, the first one first.
+    def continued(self) -> list[int]:
+        """Numbers of the entries that the picture continues, the first one first."""
+        return self._contents.chain_of(self._entry)
 
-        Where each request takes long, all are read at once.
+    @property
+    def chain_size(self) -> tuple[int, int]:
+        """Width of the widest picture of the whole chain, and rows of all."""
+        first, entries = self.continued[0], self._contents.entries
+        firsts: list[int] = []
+        for number, entry in enumerate(entries):
+            firsts.append(number if entry.continues is None else firsts[entry.continues])
+        own = [entries[number] for number, root in enumerate(firsts) if root == first]
+        return max(entry.width for entry in own), sum(entry.height for entry in own)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no picture continues this one."""
+        number = self.number
+        return all(entry.continues != number for entry in self._contents.entries)
+
+    def name_of(self, number: int) -> str:
+        """Return the name of an entry for messages."""
+        return self._contents.name_of(self._contents.entries[number])
+
+    def files_of(self, numbers: Sequence[int]) -> list[ContinuedFile]:
+        """Return the files of entries, whose numbers rise.
+
+        Where each request takes long, files that lie close together are read at once.
         """
-        contents = self._contents
-        chain = contents.chain_of(self._entry)
-        parts = [Extent(entry.place, entry.size) for entry in chain]
-        source, first = self._source, 0
-        if chain and ahead_of(source):
-            first = parts[0].place
-            source = source[first : parts[-1].place + parts[-1].size]
-        return [
-            ContinuedFile(
-                contents.entries.index(entry),
-                contents.name_of(entry),
-                entry.place,
-                Window(source, replace(part, place=part.place - first)),
-            )
-            for entry, part in zip(chain, parts, strict=True)
-        ]
+        source, own = self._source, [self._contents.entries[number] for number in numbers]
+        near = ahead_of(source)
+        found: list[ContinuedFile] = []
+        read, start = memoryview(b""), 0
+        for number, entry in zip(numbers, own, strict=True):
+            if not near:
+                file = Window(source, Extent(entry.place, entry.size))
+                found.append(ContinuedFile(number, entry, file))
+                continue
+            if entry.place + entry.size > start + len(read):
+                end = entry.place + entry.size
+                for other in own[len(found) + 1 :]:
+                    if other.place > end + near:
+                        break
+                    end = other.place + other.size
+                read, start = source[entry.place : end], entry.place
+            at = entry.place - start
+            found.append(ContinuedFile(number, entry, read[at : at + entry.size]))
+        return found
 
     def fetch(self) -> None:
         """Read all bytes now, if the file is one for which each request takes long."""

@@ -25,9 +25,9 @@ from PIL._util import DeferredError
 import mmpcodec
 from mmpcodec.checks import check_int
 from mmpcodec.codec.regions import RegionDecoder, levels_of
+from mmpcodec.codec.series.chaining import add_chained, check_chain_pages, in_chain
 from mmpcodec.codec.series.pictures import facts_of_series
 from mmpcodec.codec.tiles.reduction import reduced_metadata
-from mmpcodec.codec.tiles.renditions import add_with_levels
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, TruncatedStream
 from mmpcodec.format import container
@@ -464,7 +464,7 @@ def _save_all(image: Image.Image, file: Any, filename: str | bytes) -> None:
 
     They are frames if ``duration`` is given, in milliseconds, for all or for each, or if each has
     one in its ``info``; else they are pages. ``loop`` says how often they are shown, 0 for without
-    end.
+    end, and ``chain_pages`` how many may continue one another.
     """
     given = image.encoderinfo
     images = [image, *given.get("append_images", ())]
@@ -484,12 +484,19 @@ def _save_all(image: Image.Image, file: Any, filename: str | bytes) -> None:
     loops = _loops(image, given) if each is not None else None
     seconds = None if each is None else [_seconds(duration) for duration in each]
     role, facts, _ = facts_of_series(count, seconds, None, loops)
+    chain_pages = check_chain_pages(given.get("chain_pages"))
     writer = CollectionWriter(file, loops=loops or 0)
-    number = 0
+    files: list[bytes] = []
+    written = 0
     for part in images:
         for frame in _frames_of(part):
-            add_with_levels(writer, _encoded(frame, given), role, facts[number])
-            number += 1
+            files.append(_encoded(frame, given))
+            if len(files) < chain_pages and written + len(files) < count:
+                continue
+            for chained in in_chain(files):
+                add_chained(writer, chained, role, facts[written])
+                written += 1
+            files = []
     writer.close()
 
 

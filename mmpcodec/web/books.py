@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from mmpcodec.codec.series.chaining import alone
+from mmpcodec.codec.series.alone import alone
 from mmpcodec.errors import FormatError, PictureError
 from mmpcodec.format.collection import Contents, Role
 from mmpcodec.format.container import Header, write_header
@@ -65,7 +65,7 @@ class ShownBook(NamedTuple):
     faults : tuple of str
         Damage of the index; the pictures were then found by their records.
     alone : dict of int to bytes
-        Files of pages that continue others, by the number of the entry; see ``chaining.alone``.
+        Files of pages that continue others, by the number of the entry; see ``series.alone``.
     """
 
     source: Source

@@ -76,9 +76,9 @@ def tiles_decoded(monkeypatch):
     numbers = []
     real = regions.decode_tiles
 
-    def counted(places, *rest):
+    def counted(places, *rest, **options):
         numbers.extend(place.tile.number for place in places)
-        return real(places, *rest)
+        return real(places, *rest, **options)
 
     monkeypatch.setattr(regions, "decode_tiles", counted)
     return numbers

@@ -62,6 +62,8 @@ mmp::Progress mmp::progress_from(const nb::object& callback) {
 }
 
 NB_MODULE(_cpu, module) {
+    // Threads that still decode when the interpreter ends may hold objects of this module.
+    nanobind::set_leak_warnings(false);
     ask_for_interrupts([] {
         // Signals interrupt only threads that Python created. Threads of a ThreadTeam could wait
         // forever for the GIL of an interpreter that has ended.

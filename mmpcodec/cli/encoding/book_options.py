@@ -61,10 +61,10 @@ class BookOptions(NamedTuple):
             If two of them contradict each other, or ``pages`` is no list of ranges.
         """
         check_pages(page, self.pages)
+        if self.chain_pages > 1:
+            check_alone("--chain-pages", {"--page": page, "--split": self.split})
         if self.split:
-            chained = self.chain_pages if self.chain_pages > 1 else None
-            others = {"--page": page, "--together": self.together, "--chain-pages": chained}
-            check_alone("--split", others)
+            check_alone("--split", {"--page": page, "--together": self.together})
             if out is not None:
                 raise ParameterError(f"--split: writes a file for each page, -o {out} names one")
         if self.together:

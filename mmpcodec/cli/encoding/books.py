@@ -163,7 +163,7 @@ def encode_pages(
     rows: list[Encoded] = []
 
     def on_page(_: int, page: CodedPage) -> None:
-        rows.append(page.found.in_chain(page.saved) if page.back else page.found)
+        rows.append(page.found if page.bits is None else page.found.in_chain(page))
         stream.flush()
         if key is not None:
             os.fsync(stream.fileno())  # before the next page is written: see ``begun_in``
@@ -184,7 +184,8 @@ def encode_pages(
     except DamagedPages as error:
         raise PictureError(f"{error}; {_advice(book, error)}") from error
     except (KeyboardInterrupt, OSError, Cancelled):
-        kept = begun.pages + len(rows) - 1  # the last one is done again
+        most = how["chains"].pages
+        kept = max(begun.pages + len(rows) - 1, 0) // most * most  # the last chain is done again
         if key is not None and kept > 0:
             progress.note(
                 f"{job.target}: {kept} of {counted(book.count, book.role.name.lower())} stay in "

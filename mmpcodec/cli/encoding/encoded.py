@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
     from mmpcodec.codec.tiles.renditions import LevelFiles
     from mmpcodec.pictures.books.book import Book
-    from mmpcodec.pictures.books.encoding import Written
+    from mmpcodec.pictures.books.encoding import CodedPage, Written
 
 
 class Encoded(NamedTuple):
@@ -119,13 +119,15 @@ class Encoded(NamedTuple):
             levels_text=levels_text(levels, self.output_bytes),
         )
 
-    def in_chain(self, saved: int) -> "Encoded":
-        """Return the result of a picture that continues another one, which saves some bytes."""
-        size = self.output_bytes - saved
+    def in_chain(self, page: "CodedPage") -> "Encoded":
+        """Return the result of a picture that continues another one."""
+        assert page.bits is not None
+        size = len(page.data)
         return self._replace(
             output_bytes=size,
             bits_per_pixel=8 * size / (self.width * self.height),
-            chain_saved_bytes=saved,
+            bits=page.bits,
+            chain_saved_bytes=page.saved,
         )
 
     def as_dict(self) -> dict[str, Any]:

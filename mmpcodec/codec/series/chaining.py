@@ -1,19 +1,16 @@
 """Pages of two values that continue one another: what makes them of pages that stand alone."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from mmpcodec import backends
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.checks import check_int
-from mmpcodec.codec.decoder import decode
 from mmpcodec.codec.tiles.chains import ChainPage
 from mmpcodec.codec.tiles.renditions import add_with_levels, joined, parts_of
 from mmpcodec.errors import CorruptStream, FormatError, MmpError
-from mmpcodec.format.collection import MOST_CHAINED, Role
+from mmpcodec.format.collection import MOST_CHAINED, Role, bytes_of_chain
 from mmpcodec.format.collection_writer import CollectionWriter
-from mmpcodec.opening.contents import PictureBytes, errors_named
 from mmpcodec.params import EncodeParams
 from mmpcodec.tools import LosslessTools
 
@@ -27,12 +24,15 @@ class ChainedFile(NamedTuple):
     back : int
         How many pages before is the one that it continues; 0 if it decodes alone.
     saved : int
-        Bytes that it is smaller by than the file that decodes alone.
+        Bytes by which the collection is smaller than with the file that decodes alone.
+    bits : dict of str to float or None
+        Ideal code length of each syntax element, in bits; None if it decodes alone.
     """
 
     data: bytes
     back: int = 0
     saved: int = 0
+    bits: dict[str, float] | None = None
 
 
 def check_chain_pages(count: Any) -> int:
@@ -79,14 +79,27 @@ def in_chain(files: Sequence[bytes], *, verify: bool = False) -> list[ChainedFil
     for number, page in enumerate(pages):
         if page is None:
             continue
-        _, levels = parts[number]
-        if chain is not None and (data := chain.continued(page)) is not None:
-            data = joined(data, levels)
-            found[number] = ChainedFile(data, number - last, len(files[number]) - len(data))
+        main, levels = parts[number]
+        data = None if chain is None else chain.continued(page)
+        records = sum(1 + len(each) for _, each in parts[last:number])
+        saved = 0 if data is None else _saving(len(main) - len(data), records)
+        if chain is not None and data is not None and saved > 0:
+            found[number] = ChainedFile(joined(data, levels), number - last, saved, chain.bits)
         else:
             chain = _ChainEncoder.begun(page, (width, rows), verify=verify) or chain
         last = number if chain is not None and chain.last is page else last
     return found
+
+
+def _saving(gross: int, back: int) -> int:
+    """Return the bytes that a page saves whose file is ``gross`` bytes smaller, at least.
+
+    ``back`` is how many pictures before is the one that it continues, levels among them.
+    """
+    saved = gross
+    while saved > 0 and saved + bytes_of_chain(back, saved) > gross:
+        saved -= 1
+    return saved
 
 
 def add_chained(
@@ -105,6 +118,8 @@ class _ChainEncoder:
         self._chains = [self._backend.new_chain(*size) for _ in range(1 + verify)]
         self.last = page
         """The page that the next one continues."""
+        self.bits: dict[str, float] = {}
+        """Ideal code length of each syntax element of the last page that was continued."""
         for chain in self._chains:
             page.decoded(self._backend, chain)
 
@@ -119,7 +134,10 @@ class _ChainEncoder:
             return None
 
     def continued(self, page: ChainPage) -> bytes | None:
-        """Return the file of a page that continues the last one; None if that does not pay."""
+        """Return the file of a page that continues the last one; None if it can not.
+
+        The chain is of no use if this file is not taken.
+        """
         layer, backend = page.layer, self._backend
         if layer.tools != self.last.layer.tools:
             return None
@@ -130,15 +148,14 @@ class _ChainEncoder:
         assert isinstance(layer.tools, LosslessTools)
         params, depth = EncodeParams(0, layer.tools), page.header.depth
         task = PlaneTask(samples, params, depth, chain=self._chains[0])
-        own = replace(layer, payload=backend.encode(task, threads=1).payload)
-        if len(own.payload) >= len(layer.payload):
-            return None
-        coded = replace(page, stream=replace(page.stream, layers=(own,)))
+        coded = backend.encode(task, threads=1)
+        file = page.with_payload(coded.payload)
         for chain in self._chains[1:]:
-            if not (coded.decoded(backend, chain).samples == samples).all():
+            own = ChainPage.of(memoryview(file))
+            if not (own.decoded(backend, chain).samples == samples).all():
                 raise MmpError("verification failed: a page of a chain decodes to other samples")
-        self.last = page
-        return page.with_payload(own.payload)
+        self.last, self.bits = page, dict(coded.trace.bits)
+        return file
 
 
 def _page_or_none(file: bytes) -> ChainPage | None:
@@ -148,21 +165,3 @@ def _page_or_none(file: bytes) -> ChainPage | None:
     except FormatError:
         return None
     return None if page.fault else page
-
-
-def alone(file: PictureBytes) -> bytes:
-    """Return a page that continues others as a file of the same samples that decodes alone.
-
-    It has the tools and the own metadata of the page, and is encoded again.
-
-    Raises
-    ------
-    FormatError
-        If the page, or one that it continues, is damaged or beyond the limits.
-    """
-    samples = decode(file)
-    with errors_named(file):
-        page = ChainPage.of(file)
-    layer = page.layer
-    task = PlaneTask(samples, EncodeParams(0, layer.tools), page.header.depth)
-    return page.with_payload(backends.get("cpu").encode(task).payload)

@@ -14,12 +14,12 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import container, layers
-from mmpcodec.format.collection import SECTION
+from mmpcodec.format.collection import MOST_CHAINED, SECTION
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.tiles import Tile
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import ContinuedFile, PictureBytes
+from mmpcodec.opening.contents import ContinuedFile, PictureBytes, check_header
 from mmpcodec.opening.header import read_header
 from mmpcodec.runtime.files import Source
 from mmpcodec.runtime.progress import Progress, in_turn
@@ -28,6 +28,8 @@ from mmpcodec.trace import Coded
 
 MOST_KEPT = 2
 """Most chains of each file whose decoders are kept."""
+MOST_ROOM = 1 << 29
+"""Most pixels for which a decoder has room at once."""
 _LOCK = threading.Lock()
 
 
@@ -57,6 +59,19 @@ class ChainPage:
         header = read_header(source)
         start, end = header.tile_offsets[:2]
         return cls(header, layers.read(source[start:end], start, header))
+
+    @classmethod
+    def of_file(cls, file: ContinuedFile) -> "ChainPage":
+        """Read the file of a page that another one continues.
+
+        Raises
+        ------
+        FormatError
+            If it is damaged, or not of the size and form that the collection says.
+        """
+        page = cls.of(file.data)
+        check_header(file.entry, page.header)
+        return page
 
     @property
     def fault(self) -> str | None:
@@ -108,9 +123,15 @@ class _Decoder:
     """Decodes the pages of a chain, each once, for all threads that ask for them.
 
     Pages of two values take little memory as bits, so those that were decoded are kept.
+
+    Attributes
+    ----------
+    pages : dict of int to ChainPage
+        Pages that were read, by the numbers of their entries.
     """
 
     def __init__(self) -> None:
+        self.pages: dict[int, ChainPage] = {}
         self._lock = threading.Lock()
         self._kept: dict[int, _Bits] = {}
         self._restart("", 0, None)
@@ -120,7 +141,11 @@ class _Decoder:
         self._done: list[int] = []
 
     def decoded(
-        self, backend: Backend, pages: dict[int, ChainPage], progress: Progress | None
+        self,
+        backend: Backend,
+        pages: dict[int, ChainPage],
+        source: PictureBytes,
+        progress: Progress | None,
     ) -> Coded:
         """Decode pages up to the last one, and return that.
 
@@ -129,6 +154,8 @@ class _Decoder:
         backend : Backend
         pages : dict of int to ChainPage
             The pages of a chain by the numbers of their entries, the first one first.
+        source : PictureBytes
+            The file of the last one.
         progress : callable or None
 
         Raises
@@ -137,16 +164,18 @@ class _Decoder:
             If one of them does not decode.
         """
         numbers = list(pages)
-        width = max(page.header.width for page in pages.values())
         with self._lock:
             if backend.name != self._backend:
                 self._kept.clear()
             elif numbers[-1] in self._kept:
                 return self._kept[numbers[-1]].coded
             goes_on = backend.name == self._backend and self._done == numbers[: len(self._done)]
+            width = max(page.header.width for page in pages.values())
             if self._chain is None or not goes_on or width > self._most_width:
-                rows = sum(page.header.height for page in pages.values())
-                self._restart(backend.name, width, backend.new_chain(width, rows))
+                size = width, sum(page.header.height for page in pages.values())
+                whole = source.chain_size
+                size = whole if whole[0] * whole[1] <= MOST_ROOM else size
+                self._restart(backend.name, size[0], backend.new_chain(*size))
             steps = in_turn(progress, [1] * (len(pages) - len(self._done)))
             for number in numbers[len(self._done) :]:
                 try:
@@ -157,8 +186,17 @@ class _Decoder:
                         raise _PageError(number, error) from None
                     raise
                 self._done.append(number)
-                self._kept[number] = _Bits.of(coded)
+                self._keep(number, pages[number], _Bits.of(coded))
+            if source.is_last:
+                self._chain = None  # it takes far more memory than the pages
         return coded
+
+    def _keep(self, number: int, page: ChainPage, bits: "_Bits") -> None:
+        """Keep a page that was read and decoded, and at most as many as a chain has."""
+        self.pages[number], self._kept[number] = page, bits
+        if len(self._kept) > MOST_CHAINED:
+            for old in self.pages, self._kept:
+                del old[next(iter(old))]
 
 
 class _PageError(Exception):
@@ -178,7 +216,7 @@ class _Bits(NamedTuple):
         samples = coded.samples
         values = np.array([samples.min(), samples.max()])
         bits = np.packbits(samples == values[1])
-        return cls(bits, values, samples.shape, replace(coded, samples=samples[:0]))
+        return cls(bits, values, samples.shape, replace(coded, samples=samples[:0].copy()))
 
     @property
     def coded(self) -> Coded:
@@ -203,14 +241,18 @@ class Chain:
     """
 
     def __init__(self, source: PictureBytes):
-        self._source = source
-        self._files = source.continued_files
+        self._source, self._numbers = source, source.continued
+        self._decoder = _decoder_of(source, self._numbers[0])
+        known = dict(self._decoder.pages)
+        missing = [number for number in self._numbers if number not in known]
         self.pages: list[ChainPage] = []
-        for file in self._files:
+        files = {file.number: file for file in source.files_of(missing)}
+        for number in self._numbers:
             try:
-                self.pages.append(self.fitting(ChainPage.of(file.data)))
+                page = known[number] if number in known else ChainPage.of_file(files[number])
+                self.pages.append(self.fitting(page))
             except FormatError as error:
-                raise self._named(file, error) from None
+                raise self._named(number, error) from None
 
     @classmethod
     def of(cls, source: Source) -> "Chain | None":
@@ -239,7 +281,7 @@ class Chain:
         """Return the most seconds that the pages, and one of ``size`` bytes, may take together."""
         if limits.max_seconds is not None:
             return limits.max_seconds
-        sizes = [*(len(file.data) for file in self._files), size]
+        sizes = [*(page.header.file_bytes for page in self.pages), size]
         return sum(map(limits.seconds_for, sizes))
 
     def pixels_with(self, width: int, height: int) -> int:
@@ -257,27 +299,29 @@ class Chain:
         FormatError
             If the page, or one that it continues, does not decode.
         """
-        numbers = [file.number for file in self._files]
-        pages = dict(zip(numbers, self.pages, strict=True)) | {self._source.number: page}
+        own = self._source.number
+        pages = dict(zip(self._numbers, self.pages, strict=True)) | {own: page}
         try:
-            return self._decoder(numbers[0]).decoded(backend, pages, progress)
+            return self._decoder.decoded(backend, pages, self._source, progress)
         except _PageError as found:
             number, error = found.args
-            if number == self._source.number:
-                raise error from None
-            raise self._named(self._files[numbers.index(number)], error) from None
+            raise (error if number == own else self._named(number, error)) from None
 
-    def _decoder(self, first: int) -> _Decoder:
-        """Return what decodes the chain that begins with the entry of this number."""
-        with _LOCK:
-            kept = self._source.kept
-            found = kept.pop(first, None) or _Decoder()
-            kept[first] = found
-            while len(kept) > MOST_KEPT:
-                del kept[next(iter(kept))]
-            return found
-
-    def _named(self, file: ContinuedFile, error: FormatError) -> FormatError:
+    def _named(self, number: int, error: FormatError) -> FormatError:
+        """Return the error of a page that this one continues, as one of this page."""
+        (file,) = self._source.files_of([number])
         return error.within(
-            f"{file.name}, which it continues", file.place - self._source.part.place
+            f"{self._source.name_of(number)}, which it continues",
+            file.entry.place - self._source.part.place,
         )
+
+
+def _decoder_of(source: PictureBytes, first: int) -> _Decoder:
+    """Return what decodes the chain of a file that begins with the entry of this number."""
+    with _LOCK:
+        kept = source.kept
+        found = kept.pop(first, None) or _Decoder()
+        kept[first] = found
+        while len(kept) > MOST_KEPT:
+            del kept[next(iter(kept))]
+        return found

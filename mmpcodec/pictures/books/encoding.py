@@ -58,7 +58,7 @@ class CodedPage(NamedTuple):
         A file of one picture, or of one and its levels.
     found : object
         What ``write_book`` hands to ``on_page`` besides.
-    back, saved : int
+    back, saved, bits
         See ``ChainedFile``.
     """
 
@@ -66,6 +66,7 @@ class CodedPage(NamedTuple):
     found: Any = None
     back: int = 0
     saved: int = 0
+    bits: dict[str, float] | None = None
 
 
 class ChainOptions(NamedTuple):
@@ -304,7 +305,7 @@ def _chain(pages: Sequence[tuple[int, CodedPage]], *, verify: bool) -> list[tupl
     """Make pages continue others among them."""
     files = in_chain([page.data for _, page in pages], verify=verify)
     return [
-        (number, CodedPage(file.data, page.found, file.back, file.saved))
+        (number, CodedPage(file.data, page.found, file.back, file.saved, file.bits))
         for (number, page), file in zip(pages, files, strict=True)
     ]
 

@@ -39,6 +39,7 @@ KEYS = {
     "blocks",
     "modes",
     "passes",
+    "chain_saved_bytes",
 }
 
 

@@ -38,9 +38,9 @@ def decoded(monkeypatch):
     calls = []
     real = regions.decode_tiles
 
-    def counted(places, header, backend, threads, progress):
+    def counted(places, header, backend, threads, progress, **options):
         calls.append(([place.tile.number for place in places], threads))
-        return real(places, header, backend, threads, progress)
+        return real(places, header, backend, threads, progress, **options)
 
     monkeypatch.setattr(regions, "decode_tiles", counted)
     return calls

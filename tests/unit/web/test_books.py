@@ -72,7 +72,7 @@ def test_a_page_that_continues_a_damaged_one_has_no_file():
     data = bytearray(mmpcodec.encode([letters] * 3, effort=1, chain_pages=8))
     first = book_of(memoryview(data), "a.mmp").contents.entries[0]
     data[first.place + first.size - 1] ^= 1
-    with pytest.raises(FormatError, match="page 3: continues page 1, which is damaged: stream CRC"):
+    with pytest.raises(FormatError, match="page 3: page 1, which it continues: stream CRC"):
         book_of(memoryview(data), "a.mmp").file(2)
 
 

@@ -265,13 +265,17 @@ def described_book(
 
     faults: list[FormatError] = []
     contents = read_contents(source, limits.max_pictures, faults)
-    errors, with_dicom = {}, 0
+    errors: dict[int, str] = {}
+    with_dicom = 0
     for number, entry in enumerate(contents.entries):
         try:
             header = _check(source, contents, entry, limits, header_only=header_only)
             with_dicom += bool(header.metadata.dicom)
         except FormatError as error:
             errors[number] = str(error)
+        if entry.continues in errors and number not in errors:
+            of = contents.name_of(contents.entries[entry.continues])
+            errors[number] = f"continues {of}, which is broken"
     shared = [_shared(source, part, limits) for part in contents.metadata]
     lines = list(map(str, faults))
     return DescribedBook(name, len(source), contents, shared, errors, lines, with_dicom)

@@ -94,6 +94,8 @@ class Described:
             ],
             "header_faults": list(map(str, found.faults)),
         }
+        if found.continues is not None:
+            facts["continues"] = found.continues
         if traces := self.traces:
             facts["bits"] = dict(self.totals.bits)
             if trees := [trace for trace in traces if trace.dictionary_sizes is not None]:
@@ -126,6 +128,8 @@ class Described:
         size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
         yield f"format   version {VERSION}, {counted(tiles, 'tile')}{size}"
         yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
+        if found.continues is not None:
+            yield f"chain    continues page {found.continues}"
         yield (
             f"overhead {self.overhead_bytes} bytes of headers, metadata and checksums, "
             f"{self.overhead_share:.1%} of the file"

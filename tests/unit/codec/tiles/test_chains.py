@@ -1,5 +1,7 @@
 """Pages that continue one another: order of decoding, damage, limits, and what becomes a chain."""
 
+import io
+import re
 import threading
 
 import numpy as np
@@ -9,13 +11,17 @@ from hypothesis import strategies as st
 from support.planes import text
 
 import mmpcodec
-from mmpcodec import DecodeLimits
-from mmpcodec.codec.series.chaining import alone, in_chain
+from mmpcodec import DecodeLimits, EncodeParams, backends
+from mmpcodec.backends.base import PlaneTask
+from mmpcodec.codec.series.alone import alone
+from mmpcodec.codec.series.chaining import in_chain
 from mmpcodec.codec.series.pictures import joined_series
 from mmpcodec.codec.tiles import chains
+from mmpcodec.codec.tiles.chains import Chain, ChainPage
 from mmpcodec.codec.tiles.renditions import joined
-from mmpcodec.errors import FormatError, LimitExceeded, ParameterError
-from mmpcodec.format.collection import MOST_CHAINED, Role
+from mmpcodec.errors import FormatError, LimitExceeded, MmpError, ParameterError
+from mmpcodec.format.collection import MOST_CHAINED, Role, bytes_of_chain
+from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import PictureBytes, picture_of, read_contents
 from mmpcodec.runtime.files import LazyBytes
@@ -55,10 +61,20 @@ def test_a_chain_needs_fewer_bytes_and_says_how_many():
     plain = mmpcodec.encode(PAGES, effort=2)
     assert [entry.continues for entry in ENTRIES] == [None, 0, 1, 2, 3]
     of_plain = read_contents(memoryview(plain)).entries
-    saved = [one.size - other.size for one, other in zip(of_plain, ENTRIES, strict=True)]
+    smaller = [one.size - other.size for one, other in zip(of_plain, ENTRIES, strict=True)]
+    fields = [0, *[bytes_of_chain(1, entry.saved) for entry in ENTRIES[1:]]]
+    saved = [size - own for size, own in zip(smaller, fields, strict=True)]
     assert [entry.saved for entry in ENTRIES] == saved
     assert min(saved[1:]) > 5
-    assert len(CHAINED) < len(plain)
+    assert 0 <= len(plain) - len(CHAINED) - sum(saved) <= 8  # sizes have fewer digits, too
+
+
+def test_no_file_is_larger_with_chains():
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        pages = [page_of(12, 20 + int(rng.integers(60)), seed + number) for number in range(3)]
+        plain, data = (mmpcodec.encode(pages, effort=1, chain_pages=most) for most in (1, 3))
+        assert len(data) <= len(plain)
 
 
 @pytest.mark.parametrize("order", [(1, 2, 3, 4, 5), (5, 4, 3, 2, 1), (3, 1, 5), (4, 4)])
@@ -97,7 +113,7 @@ def test_threads_decode_each_page_once(monkeypatch):
 
 
 def test_only_two_chains_of_a_file_are_kept():
-    pages = [page_of(20, 40, seed) for seed in range(8)]
+    pages = [page_of(40, 60, seed) for seed in range(8)]
     source = memoryview(mmpcodec.encode(pages, effort=1, chain_pages=2))
     contents = read_contents(source)
     for number, entry in enumerate(contents.entries):
@@ -105,6 +121,70 @@ def test_only_two_chains_of_a_file_are_kept():
         np.testing.assert_array_equal(samples, pages[number])
     assert [entry.continues for entry in contents.entries] == [None, 0, None, 2, None, 4, None, 6]
     assert list(contents.kept) == [4, 6]
+    assert all(decoder._chain is None for decoder in contents.kept.values())
+
+
+def test_pages_that_were_decoded_are_kept_as_bits():
+    source = memoryview(CHAINED)
+    contents = read_contents(source)
+    for entry in contents.entries[1:4]:
+        mmpcodec.decode(PictureBytes(source, contents, entry))
+    (decoder,) = contents.kept.values()
+    assert list(decoder._kept) == [0, 1, 2, 3]
+    for kept, (height, width) in zip(decoder._kept.values(), SIZES, strict=False):
+        assert kept.bits.size == -(-height * width // 8)
+        assert kept.rest.samples.base is None
+    assert decoder._chain is not None  # of page 5, which nobody has asked for
+    assert decoder._most_width == 120
+
+
+def branch():
+    """Two pages that continue the same one, and one that continues the first of them."""
+    backend = backends.get("cpu")
+    files = [mmpcodec.encode(page, effort=2) for page in PAGES]
+
+    def continued(first, *numbers):
+        chain = backend.new_chain(200, 400)
+        ChainPage.of(memoryview(files[first])).decoded(backend, chain)
+        for number in numbers:
+            page = ChainPage.of(memoryview(files[number]))
+            task = PlaneTask(PAGES[number], EncodeParams(0, page.layer.tools), 1, chain=chain)
+            found = page.with_payload(backend.encode(task).payload)
+        return found
+
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    writer.add(files[0])
+    writer.add(continued(0, 1), continues=0)
+    writer.add(continued(0, 2), continues=0)
+    writer.add(continued(0, 1, 3), continues=1)
+    writer.close()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3, 4), (4, 3, 2), (3, 4), (2, 3, 4, 3)])
+def test_two_pages_continue_the_same_one(order):
+    source = memoryview(branch())
+    contents = read_contents(source)
+    for number in order:
+        page = PictureBytes(source, contents, contents.entries[number - 1])
+        np.testing.assert_array_equal(mmpcodec.decode(page), PAGES[number - 1])
+
+
+def test_verification_finds_a_page_that_decodes_to_other_samples(monkeypatch):
+    files = [mmpcodec.encode(page, effort=2) for page in PAGES[:2]]
+    own = chains.ChainPage.decoded
+
+    def wrong(page, backend, chain, progress=None):
+        found = own(page, backend, chain, progress)
+        if chain is not None and page.header.height == SIZES[1][0]:
+            found.samples[0, 0] ^= 1
+        return found
+
+    monkeypatch.setattr(chains.ChainPage, "decoded", wrong)
+    in_chain(files)
+    with pytest.raises(MmpError, match="a page of a chain decodes to other samples"):
+        in_chain(files, verify=True)
 
 
 def test_regions_and_levels_of_pages():
@@ -171,9 +251,16 @@ def test_limits_count_the_chain():
     if read_contents(memoryview(data)).entries[1].continues is not None:
         with pytest.raises(LimitExceeded, match="rows of a chain have 363600 pixels"):
             mmpcodec.decode(data, page=2, limits=DecodeLimits(max_samples=400 * 16))
-    decode(1, max_seconds=0.01)
-    with pytest.raises(LimitExceeded, match="decoding can take"):
-        decode(5, max_seconds=0.01)
+
+    def seconds_of(page):
+        with pytest.raises(LimitExceeded, match="decoding can take") as caught:
+            decode(page, max_seconds=1e-6)
+        return float(re.search(r"can take (\S+) s", str(caught.value))[1])
+
+    assert seconds_of(5) > 4 * seconds_of(1)
+    chain = Chain(picture_of(memoryview(CHAINED), 5, DecodeLimits()))
+    assert chain.seconds_for(1000, DecodeLimits()) == 5
+    assert chain.seconds_for(1000, DecodeLimits(max_seconds=2)) == 2
     with pytest.raises(LimitExceeded, match="bytes of memory"):
         decode(5, max_memory=1 << 20)
 
@@ -184,23 +271,48 @@ class Slow(LazyBytes):
     ahead = 1 << 12
 
     def __init__(self, data):
-        self.data, self.requests = data, 0
+        self.data, self.requests, self.bytes = data, 0, 0
 
     def __len__(self):
         return len(self.data)
 
     def __getitem__(self, part):
-        self.requests += 1
-        return memoryview(self.data)[part]
+        found = memoryview(self.data)[part]
+        self.requests, self.bytes = self.requests + 1, self.bytes + len(found)
+        return found
 
 
 def test_a_chain_is_read_by_one_request():
-    source = Slow(bytes(1) + CHAINED)
-    source.data = CHAINED
-    alone = Slow(mmpcodec.encode(PAGES, effort=2))
+    source, alone = Slow(CHAINED), Slow(mmpcodec.encode(PAGES, effort=2))
     for each in (source, alone):
         np.testing.assert_array_equal(mmpcodec.decode(each, page=5), PAGES[4])
     assert source.requests == alone.requests + 1
+
+
+def test_pages_that_were_read_are_not_read_again():
+    source, alone = Slow(CHAINED), Slow(mmpcodec.encode(PAGES, effort=2))
+    for each in (source, alone):
+        contents = read_contents(each)
+        for entry in contents.entries:
+            mmpcodec.decode(PictureBytes(each, contents, entry))
+    assert source.requests == alone.requests + 1  # page 1 is read for page 2
+
+
+def test_pages_of_other_kinds_between_are_not_read():
+    noise = np.random.default_rng(3).integers(0, 256, (600, 600, 3), np.uint8)
+    data = mmpcodec.encode([PAGES[0], noise, *PAGES[1:3]], 0, effort=1, depth=None, chain_pages=8)
+    source = Slow(data)
+    mmpcodec.decode(source, page=4)
+    assert source.bytes < 200_000 < len(data) / 4
+
+
+def test_growing_pages_are_decoded_once(monkeypatch):
+    pages = [page_of(40, 60 + 2 * number, number) for number in range(8)]
+    source = memoryview(mmpcodec.encode(pages, effort=1, chain_pages=8))
+    contents, found = read_contents(source), decoded_pages(monkeypatch)
+    for entry in contents.entries:
+        mmpcodec.decode(PictureBytes(source, contents, entry))
+    assert len(found) == 8
 
 
 def test_other_pictures_stay_as_they_are():
@@ -219,7 +331,8 @@ def test_other_pictures_stay_as_they_are():
     found = in_chain(files, verify=True)
     assert [each.back for each in found] == [0] * 7 + [7, 0]
     assert [each.data for each in found[:7]] == files[:7]
-    assert found[7].saved == len(files[7]) - len(found[7].data) > 0
+    fields = bytes_of_chain(7, found[7].saved)
+    assert found[7].saved == len(files[7]) - len(found[7].data) - fields > 0
     assert in_chain(files[:1])[0].data == files[0]
 
 
