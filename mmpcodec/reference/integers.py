@@ -9,6 +9,6 @@ def truncated(dividend: int, divisor: int) -> int:
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
-def limited(value: int, most: int) -> int:
-    """Return the value, clipped to -most to most."""
-    return min(max(value, -most), most)
+def limited(value: int, low: int, high: int) -> int:
+    """Return the value, clipped to low to high."""
+    return min(max(value, low), high)

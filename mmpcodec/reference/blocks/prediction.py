@@ -442,16 +442,16 @@ def solved(equations: Sequence[Sequence[int]]) -> list[int]:
     m = [list(row) for row in equations]
     count = len(m)
     for i in range(count):
-        m[i][i:] = [limited(value, MOST_VALUE) for value in m[i][i:]]
+        m[i][i:] = [limited(value, -MOST_VALUE, MOST_VALUE) for value in m[i][i:]]
         m[i][i] = max(m[i][i], 256)
         for r in range(i + 1, count):
-            factor = truncated(limited(m[r][i], MOST_VALUE) << 16, m[i][i])
-            factor = limited(factor, MOST_FACTOR)
+            factor = truncated(limited(m[r][i], -MOST_VALUE, MOST_VALUE) << 16, m[i][i])
+            factor = limited(factor, -MOST_FACTOR, MOST_FACTOR)
             for k in range(i, count + 1):
                 m[r][k] -= factor * m[i][k] >> 16
     weights = [0] * count
     for i in reversed(range(count)):
         rest = sum(m[i][k] * weights[k] for k in range(i + 1, count))
         weight = truncated((m[i][count] << 12) - rest, m[i][i])
-        weights[i] = limited(weight, MOST_WEIGHT)
+        weights[i] = limited(weight, -MOST_WEIGHT, MOST_WEIGHT)
     return weights

@@ -102,17 +102,17 @@ def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
         matrix[i, count] += ridge * weight >> 3
     rows = [[int(value) for value in row] for row in matrix >> shift]
     for i, pivot in enumerate(rows):
-        pivot[i:] = [limited(value, MOST_VALUE) for value in pivot[i:]]
+        pivot[i:] = [limited(value, -MOST_VALUE, MOST_VALUE) for value in pivot[i:]]
         pivot[i] = max(pivot[i], 16)
         for r in range(i + 1, count):
-            factor = limited(truncated(pivot[r] << 16, pivot[i]), MOST_FACTOR)
+            factor = limited(truncated(pivot[r] << 16, pivot[i]), -MOST_FACTOR, MOST_FACTOR)
             for j in range(r, count + 1):
                 rows[r][j] -= factor * pivot[j] >> 16
     weights = [0] * count
     for i in reversed(range(count)):
         rest = rows[i][count] << WEIGHT_BITS
         rest -= sum(rows[i][j] * weights[j] for j in range(i + 1, count))
-        weights[i] = limited(truncated(rest, rows[i][i]), MOST_WEIGHT)
+        weights[i] = limited(truncated(rest, rows[i][i]), -MOST_WEIGHT, MOST_WEIGHT)
     return weights
 
 

@@ -17,6 +17,7 @@ from mmpcodec.reference.entropy.logistic_mixing import (
     probability_of,
     stretch,
 )
+from mmpcodec.reference.integers import limited
 from mmpcodec.reference.lossless.two_values.bit_rows import FACTORS, HASH_BITS, BitRows, ones
 from mmpcodec.reference.lossless.two_values.places import AlikePlace
 
@@ -40,11 +41,6 @@ MOST_SEEN, KEPT_SEEN = 15, 2
 """Most bits of a value that a state counts, and how many stay after a bit of the other value."""
 SURE_USES = 2
 """Uses from which on the state of a template counts as known."""
-
-
-def limited(value: int, low: int, high: int) -> int:
-    """Limit a number."""
-    return min(max(value, low), high)
 
 
 def stretched(probability: int) -> int:
