@@ -78,10 +78,14 @@ def test_runs(form, error, noise):
 @settings(max_examples=60)
 @given(st.binary(max_size=60), st.integers(1, 4), st.integers(1, 9), st.sampled_from(DEPTHS), FORMS)
 def test_random_payloads_decode_alike(payload, count, side, depth, tools):
+    """Of several damaged planes, the decoders may name different ones."""
     shape = count, side, 10 - side
     expected = outcome(lambda: coder.decode_planes(payload, shape, depth, tools, silent)[0])
     found = outcome(lambda: _cpu.decode_lossless(payload, shape, depth, tools, 1, None)[0])
-    assert found == expected
+    if count > 1 and isinstance(expected, str):
+        assert isinstance(found, str)
+    else:
+        assert found == expected
 
 
 @pytest.mark.parametrize("rounding", ["down", "up", "toward zero"])
