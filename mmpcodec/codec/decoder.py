@@ -483,18 +483,16 @@ def check_memory(
     chain: Chain | None = None,
 ) -> None:
     """Compare the memory that decoding the tiles, and a chain, can take with the limit."""
-    if chain is not None:
-        pixels = chain.pixels_with(header.width, header.height)
-        if pixels > MOST_CHAIN * limits.max_samples:
-            text = f"rows of a chain have {pixels} pixels, the limit is {MOST_CHAIN} times "
-            text += f"{limits.max_samples}; max_samples (--max-samples) raises it"
-            raise LimitExceeded(container.SECTION, text)
+    pixels = 0 if chain is None else chain.pixels_with(header.width, header.height)
+    if pixels > MOST_CHAIN * limits.max_samples:
+        text = f"rows of a chain have {pixels} pixels, the limit is {MOST_CHAIN} times "
+        text += f"{limits.max_samples}; max_samples (--max-samples) raises it"
+        raise LimitExceeded(container.SECTION, text)
     if limits.max_memory is None:
         return
     depth, planes, at_once = header.level_depth, header.planes, threads or processors()
     needed = memory_to_decode(streams, depth, planes, samples, at_once)
     if chain is not None:
-        pixels = chain.pixels_with(header.width, header.height)
         needed += memory_of_chain(pixels, [page.tile for page in chain.pages])
     if fault := limits.fault("max_memory", needed, "bytes of memory"):
         raise LimitExceeded(container.SECTION, f"decoding can take {fault}")

@@ -353,8 +353,7 @@ def read_entry(fields: Fields, before: Contents, known: int | None = None) -> Pi
         at = fields.offset
         value = fields.number(name, low)
         if role in (Role.LEVEL, Role.THUMBNAIL) and (
-            value >= (len(before.entries) if known is None else known)
-            or before.entries[value].of is not None
+            value >= known or before.entries[value].of is not None
         ):
             text = f"{name} is {value}, allowed is that of an earlier page, frame or slice"
             raise CorruptStream(fields.section, text, at)

@@ -140,6 +140,10 @@ class PictureBytes(Window):
         """Return the name of an entry for messages."""
         return self._contents.name_of(self._contents.entries[number])
 
+    def place_of(self, number: int) -> int:
+        """Return the byte offset of an entry in the collection."""
+        return self._contents.entries[number].place
+
     def files_of(self, numbers: Sequence[int]) -> list[ContinuedFile]:
         """Return the files of entries, whose numbers rise.
 

@@ -25,7 +25,7 @@ from PIL._util import DeferredError
 import mmpcodec
 from mmpcodec.checks import check_int
 from mmpcodec.codec.regions import RegionDecoder, levels_of
-from mmpcodec.codec.series.chaining import add_chained, check_chain_pages, in_chain
+from mmpcodec.codec.series.chaining import add_chained, chained_files, check_chain_pages
 from mmpcodec.codec.series.pictures import facts_of_series
 from mmpcodec.codec.tiles.reduction import reduced_metadata
 from mmpcodec.depth import BYTE
@@ -486,17 +486,9 @@ def _save_all(image: Image.Image, file: Any, filename: str | bytes) -> None:
     role, facts, _ = facts_of_series(count, seconds, None, loops)
     chain_pages = check_chain_pages(given.get("chain_pages"))
     writer = CollectionWriter(file, loops=loops or 0)
-    files: list[bytes] = []
-    written = 0
-    for part in images:
-        for frame in _frames_of(part):
-            files.append(_encoded(frame, given))
-            if len(files) < chain_pages and written + len(files) < count:
-                continue
-            for chained in in_chain(files):
-                add_chained(writer, chained, role, facts[written])
-                written += 1
-            files = []
+    files = (_encoded(frame, given) for part in images for frame in _frames_of(part))
+    for chained, own_facts in zip(chained_files(files, chain_pages), facts, strict=True):
+        add_chained(writer, chained, role, own_facts)
     writer.close()
 
 

@@ -163,7 +163,8 @@ def encode_pages(
     rows: list[Encoded] = []
 
     def on_page(_: int, page: CodedPage) -> None:
-        rows.append(page.found if page.bits is None else page.found.in_chain(page))
+        file = page.chained
+        rows.append(page.found.in_chain(file) if file and file.back else page.found)
         stream.flush()
         if key is not None:
             os.fsync(stream.fileno())  # before the next page is written: see ``begun_in``

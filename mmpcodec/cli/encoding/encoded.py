@@ -12,9 +12,10 @@ from mmpcodec.cli.printing import counted, error_text, finite, kind_text, qualit
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
+    from mmpcodec.codec.series.chaining import ChainedFile
     from mmpcodec.codec.tiles.renditions import LevelFiles
     from mmpcodec.pictures.books.book import Book
-    from mmpcodec.pictures.books.encoding import CodedPage, Written
+    from mmpcodec.pictures.books.encoding import Written
 
 
 class Encoded(NamedTuple):
@@ -119,15 +120,15 @@ class Encoded(NamedTuple):
             levels_text=levels_text(levels, self.output_bytes),
         )
 
-    def in_chain(self, page: "CodedPage") -> "Encoded":
+    def in_chain(self, file: "ChainedFile") -> "Encoded":
         """Return the result of a picture that continues another one."""
-        assert page.bits is not None
-        size = len(page.data)
+        assert file.bits is not None
+        size = len(file.data)
         return self._replace(
             output_bytes=size,
             bits_per_pixel=8 * size / (self.width * self.height),
-            bits=page.bits,
-            chain_saved_bytes=page.saved,
+            bits=file.bits,
+            chain_saved_bytes=file.saved,
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,11 +1,9 @@
 """Pages that continue others, as files that decode alone."""
 
-from mmpcodec import backends
-from mmpcodec.backends.base import PlaneTask
 from mmpcodec.codec.decoder import decode
+from mmpcodec.codec.series.chaining import encoded_again
 from mmpcodec.codec.tiles.chains import ChainPage
 from mmpcodec.opening.contents import PictureBytes, errors_named
-from mmpcodec.params import EncodeParams
 
 
 def alone(file: PictureBytes) -> bytes:
@@ -21,6 +19,4 @@ def alone(file: PictureBytes) -> bytes:
     samples = decode(file)
     with errors_named(file):
         page = ChainPage.of(file)
-    layer = page.layer
-    task = PlaneTask(samples, EncodeParams(0, layer.tools), page.header.depth)
-    return page.with_payload(backends.get("cpu").encode(task).payload)
+    return page.with_payload(encoded_again(page, samples).payload)

@@ -1,18 +1,23 @@
 """Pages of two values that continue one another: what makes them of pages that stand alone."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.checks import check_int
+from mmpcodec.codec.layers.tasks import has_two_values
 from mmpcodec.codec.tiles.chains import ChainPage
 from mmpcodec.codec.tiles.renditions import add_with_levels, joined, parts_of
 from mmpcodec.errors import CorruptStream, FormatError, MmpError
 from mmpcodec.format.collection import MOST_CHAINED, Role, bytes_of_chain
 from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.params import EncodeParams
-from mmpcodec.tools import LosslessTools
+from mmpcodec.trace import Coded
+
+Item = TypeVar("Item")
 
 
 class ChainedFile(NamedTuple):
@@ -91,6 +96,24 @@ def in_chain(files: Sequence[bytes], *, verify: bool = False) -> list[ChainedFil
     return found
 
 
+def chains_of(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
+    """Yield the items of each chain of at most ``most``, as soon as they are there."""
+    group: list[Item] = []
+    for item in items:
+        group.append(item)
+        if len(group) == most:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def chained_files(files: Iterable[bytes], most: int) -> Iterator[ChainedFile]:
+    """Make pages continue others, in chains of at most ``most`` pages; see ``in_chain``."""
+    for group in chains_of(files, most):
+        yield from in_chain(group)
+
+
 def _saving(gross: int, back: int) -> int:
     """Return the bytes that a page saves whose file is ``gross`` bytes smaller, at least.
 
@@ -138,17 +161,13 @@ class _ChainEncoder:
 
         The chain is of no use if this file is not taken.
         """
-        layer, backend = page.layer, self._backend
-        if layer.tools != self.last.layer.tools:
+        backend = self._backend
+        if page.layer.tools != self.last.layer.tools:
             return None
         samples = page.decoded(backend, None).samples
-        low, high = samples.min(), samples.max()
-        if low == high or not ((samples == low) | (samples == high)).all():
+        if not has_two_values(samples):
             return None
-        assert isinstance(layer.tools, LosslessTools)
-        params, depth = EncodeParams(0, layer.tools), page.header.depth
-        task = PlaneTask(samples, params, depth, chain=self._chains[0])
-        coded = backend.encode(task, threads=1)
+        coded = encoded_again(page, samples, self._chains[0])
         file = page.with_payload(coded.payload)
         for chain in self._chains[1:]:
             own = ChainPage.of(memoryview(file))
@@ -156,6 +175,12 @@ class _ChainEncoder:
                 raise MmpError("verification failed: a page of a chain decodes to other samples")
         self.last, self.bits = page, dict(coded.trace.bits)
         return file
+
+
+def encoded_again(page: ChainPage, samples: np.ndarray, chain: Any = None) -> Coded:
+    """Encode the samples of a page with its tools; ``chain`` is as in ``PlaneTask``."""
+    task = PlaneTask(samples, EncodeParams(0, page.layer.tools), page.header.depth, chain=chain)
+    return backends.get("cpu").encode(task, threads=1)
 
 
 def _page_or_none(file: bytes) -> ChainPage | None:

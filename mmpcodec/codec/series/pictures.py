@@ -7,7 +7,7 @@ from numbers import Rational, Real
 from typing import Any, TypeAlias, TypeGuard
 
 from mmpcodec.checks import check_int
-from mmpcodec.codec.series.chaining import add_chained, in_chain
+from mmpcodec.codec.series.chaining import add_chained, chained_files
 from mmpcodec.errors import ParameterError
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
@@ -104,9 +104,7 @@ def joined_series(
     """Return a file of several pictures from the files of each."""
     stream = io.BytesIO()
     writer = CollectionWriter(stream, loops=loops)
-    for first in range(0, len(files), chain_pages):
-        group = slice(first, first + chain_pages)
-        for file, own in zip(in_chain(files[group]), facts[group], strict=True):
-            add_chained(writer, file, role, own)
+    for file, own in zip(chained_files(files, chain_pages), facts, strict=True):
+        add_chained(writer, file, role, own)
     writer.close()
     return stream.getvalue()

@@ -309,11 +309,9 @@ class Chain:
 
     def _named(self, number: int, error: FormatError) -> FormatError:
         """Return the error of a page that this one continues, as one of this page."""
-        (file,) = self._source.files_of([number])
-        return error.within(
-            f"{self._source.name_of(number)}, which it continues",
-            file.entry.place - self._source.part.place,
-        )
+        source = self._source
+        start = source.place_of(number) - source.part.place
+        return error.within(f"{source.name_of(number)}, which it continues", start)
 
 
 def _decoder_of(source: PictureBytes, first: int) -> _Decoder:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
-from mmpcodec.codec.series.chaining import ChainedFile, add_chained, in_chain
+from mmpcodec.codec.series.chaining import ChainedFile, add_chained, chains_of, in_chain
 from mmpcodec.errors import Cancelled, PictureError
 from mmpcodec.format.collection import Contents
 from mmpcodec.format.collection_writer import CollectionWriter
@@ -58,15 +58,13 @@ class CodedPage(NamedTuple):
         A file of one picture, or of one and its levels.
     found : object
         What ``write_book`` hands to ``on_page`` besides.
-    back, saved, bits
-        See ``ChainedFile``.
+    chained : ChainedFile or None
+        What the data became as a page of a chain; None if that was not tried.
     """
 
     data: bytes
     found: Any = None
-    back: int = 0
-    saved: int = 0
-    bits: dict[str, float] | None = None
+    chained: ChainedFile | None = None
 
 
 class ChainOptions(NamedTuple):
@@ -266,7 +264,7 @@ def write_coded(
     writer = CollectionWriter(stream, contents, begun.place, loops=book.loops)
     writer.remember(begun.metadata)
     for number, page in _in_chains(pages, chains):
-        file = ChainedFile(page.data, page.back, page.saved)
+        file = page.chained or ChainedFile(page.data)
         add_chained(writer, file, book.role_of(number), book.facts_of(number))
         if on_page is not None:
             on_page(number, page)
@@ -277,35 +275,21 @@ def write_coded(
 def _in_chains(
     pages: Iterable[tuple[int, CodedPage]], chains: ChainOptions
 ) -> Iterator[tuple[int, CodedPage]]:
-    """Yield pages of which some continue others. A chain begins at multiples of its pages."""
+    """Yield pages of which some continue others; the first one begins a chain."""
     if chains.pages == 1:
         yield from pages
         return
-    groups = _chains_of(pages, chains.pages)
+    groups = chains_of(pages, chains.pages)
     made = in_order(partial(_chain, verify=chains.verify), groups, chains.at_once)
     with contextlib.closing(made):
         yield from chain.from_iterable(made)
-
-
-def _chains_of(
-    pages: Iterable[tuple[int, CodedPage]], most: int
-) -> Iterator[list[tuple[int, CodedPage]]]:
-    """Yield the pages of each chain, as soon as they are there."""
-    group: list[tuple[int, CodedPage]] = []
-    for page in pages:
-        group.append(page)
-        if (page[0] + 1) % most == 0:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def _chain(pages: Sequence[tuple[int, CodedPage]], *, verify: bool) -> list[tuple[int, CodedPage]]:
     """Make pages continue others among them."""
     files = in_chain([page.data for _, page in pages], verify=verify)
     return [
-        (number, CodedPage(file.data, page.found, file.back, file.saved, file.bits))
+        (number, page._replace(data=file.data, chained=file))
         for (number, page), file in zip(pages, files, strict=True)
     ]
 
