@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile, UnidentifiedImageError
 from support.pairs import every_pair
+from support.planes import text
 from support.strategies import natural
 from support.tiled import SHAPES, damaged, large, samples_of, tiled, tiles_decoded
 
@@ -15,6 +16,7 @@ import mmpcodec
 from mmpcodec import DecodeLimits
 from mmpcodec.codec import regions
 from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.opening.contents import contents_of
 from mmpcodec.plugins.pillow import MmpImageFile
 
 GRAY = natural(np.random.default_rng(0), 40, 52)
@@ -502,3 +504,20 @@ def test_a_box_of_a_picture_larger_than_the_limits(monkeypatch):
     assert np.array_equal(np.asarray(image.crop((19990, 12345, 20000, 12400))), tile[345:400, 990:])
     with pytest.raises(Image.DecompressionBombError, match="max_samples"):
         image.load()
+
+
+def test_pages_continue_others_if_that_is_asked_for():
+    pages = [text(60, 80 + number) for number in range(5)]
+    images = [Image.fromarray(page) for page in pages]
+    more = {"save_all": True, "append_images": images[1:]}
+    data, plain = saved(images[0], chain_pages=3, **more), saved(images[0], **more)
+    continued = [entry.continues for entry in contents_of(memoryview(data)).entries]
+    assert continued == [None, 0, 1, None, 3]
+    assert all(entry.continues is None for entry in contents_of(memoryview(plain)).entries)
+    assert len(data) < len(plain)
+    with opened(data) as found:
+        for number, page in enumerate(pages):
+            found.seek(number)
+            np.testing.assert_array_equal(np.asarray(found), page)
+    with pytest.raises(ValueError, match="chain_pages = 0"):
+        saved(images[0], chain_pages=0, **more)

@@ -127,7 +127,7 @@ class Encoded(NamedTuple):
         return self._replace(
             output_bytes=size,
             bits_per_pixel=8 * size / (self.width * self.height),
-            bits=file.bits,
+            bits=self.bits | file.bits,
             chain_saved_bytes=file.saved,
         )
 

@@ -74,6 +74,27 @@ def test_json_and_info_have_the_bytes_saved(mmp, book):
     assert pictures[3]["chain_saved_bytes"] == entries[3].saved
 
 
+def test_a_page_of_a_chain_is_described(mmp, book):
+    rows = json.loads(mmp("encode", book, "--chain-pages", 4, "--json").stdout)["pages"]
+    facts = json.loads(mmp("info", "book.mmp", "--page", 2, "--json").stdout)
+    assert facts["continues"] == 1
+    assert facts["bits"] == rows[1]["bits"]
+    assert "chain    continues page 1\n" in mmp("info", "book.mmp", "--page", 2).stdout
+    assert "continues page" not in mmp("info", "book.mmp", "--page", 5).stdout
+
+
+def test_info_names_the_pages_that_continue_a_broken_one(mmp, book):
+    mmp("encode", book, "--chain-pages", 4)
+    data, entry = bytearray(Path("book.mmp").read_bytes()), entries_of("book.mmp")[1]
+    data[entry.place + entry.size - 3] ^= 1
+    Path("book.mmp").write_bytes(data)
+    result = mmp("info", "book.mmp", "--json")
+    errors = [each["error"] for each in json.loads(result.stdout)["pictures"]]
+    assert "stream CRC" in errors[1]
+    assert errors[2:4] == [f"continues page {number}, which is broken" for number in (2, 3)]
+    assert errors[0] is errors[4] is errors[6] is None
+
+
 def test_any_number_of_jobs_gives_the_same_file(mmp, book):
     for jobs in (1, 2, 5):
         mmp("encode", book, "--chain-pages", 3, "-j", jobs, "-o", f"{jobs}.mmp")
