@@ -9,7 +9,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import on_grid
-from mmpcodec.solvers.limits import in_time
+from mmpcodec.solvers.limits import in_time, look
 from mmpcodec.solvers.max_sum import windows
 from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 
@@ -75,17 +75,18 @@ def rectangle_census(
     matrix = given.values.T.copy() if turned else given.values
     with in_time("rectangle_census", time_limit) as deadline:
         maxima = operation.strip_maxima(matrix, deadline)
-    most, count = int(maxima.max()), 0
-    ends: list[Rectangle] = []
-    for first, last in _ranges(np.flatnonzero(maxima == most), len(matrix)):
-        strip = matrix[first:last].sum(axis=0, dtype=np.int64)
-        _, intervals, _, longest, shortest = operation.interval_census(strip)
-        count += intervals
-        for _, start, stop in (longest, shortest):
-            top, left, bottom, right = first, int(start), last, int(stop)
-            if turned:
-                top, left, bottom, right = left, top, right, bottom
-            ends.append(Rectangle(top, left, bottom, right, given.number(most)))
+        most, count = int(maxima.max()), 0
+        ends: list[Rectangle] = []
+        for first, last in _ranges(np.flatnonzero(maxima == most), len(matrix)):
+            look(deadline)
+            strip = matrix[first:last].sum(axis=0, dtype=np.int64)
+            _, intervals, _, longest, shortest = operation.interval_census(strip)
+            count += intervals
+            for _, start, stop in (longest, shortest):
+                top, left, bottom, right = first, int(start), last, int(stop)
+                if turned:
+                    top, left, bottom, right = left, top, right, bottom
+                ends.append(Rectangle(top, left, bottom, right, given.number(most)))
 
     def first_of(rectangle: Rectangle) -> tuple[int, int, int, int]:
         return rectangle.top, rectangle.left, rectangle.bottom, rectangle.right

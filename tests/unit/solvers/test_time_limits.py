@@ -27,7 +27,9 @@ CALLS = {
     "disjoint_boxes": (disjoint_boxes, 3, (2,)),
 }
 LARGE = {2: (4000, 3000), 3: (200, 201, 202)}
-"""Sizes that take minutes."""
+"""Sizes whose sums alone take longer than ``SHORT``."""
+SHORT = 0.01
+"""Seconds."""
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
@@ -53,7 +55,20 @@ def test_long_searches_end(name):
     large = values(LARGE[rank])
     begin = time.monotonic()
     with pytest.raises(LimitExceeded, match=f"Time of {name}"):
-        search(large, *more, time_limit=0.2, backend="cpu")
+        search(large, *more, time_limit=SHORT, backend="cpu")
+    assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("rectangle_census", (1000, 800)), ("box_census", (200, 201, 202))]
+)
+def test_counts_of_many_equal_sums_end(name, shape):
+    """The sums of a checkerboard take 0.1 seconds; to count those that are equal takes many."""
+    search, _, more = CALLS[name]
+    checkerboard = np.where(np.indices(shape).sum(axis=0) % 2, 9, -9)
+    begin = time.monotonic()
+    with pytest.raises(LimitExceeded, match=f"Time of {name}"):
+        search(checkerboard, *more, time_limit=0.2, backend="cpu")
     assert time.monotonic() - begin < 10
 
 
