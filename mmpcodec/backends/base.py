@@ -76,6 +76,8 @@ class PlaneTask:
     chain : object or None
         What ``Backend.new_chain`` returned: the plane, of two values, continues those that were
         coded with it. None if it stands alone.
+    source : SourcePlanes or None
+        What red, green and blue of lossless samples were made from; None if that is not known.
     """
 
     plane: Any
@@ -84,6 +86,7 @@ class PlaneTask:
     earlier: Sequence[np.ndarray] = ()
     fragments: FragmentMap | None = None
     chain: Any = None
+    source: Any = None
 
 
 class Backend(ABC):

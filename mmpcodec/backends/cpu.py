@@ -53,6 +53,23 @@ def default_threads(tools: Tools) -> int:
     return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
+def source_planes(planes: np.ndarray, threads: int) -> Any:
+    """Return the luma and chroma that planes of colour were made from.
+
+    Parameters
+    ----------
+    planes : (3 or more, H, W) uint16 array, C order
+        Green, red and blue of 8 bits, and others.
+    threads : int
+
+    Returns
+    -------
+    SourcePlanes or None
+        None if they were not made from luma and chroma, or if C++ is not there to search for it.
+    """
+    return _cpu and _cpu.find_source_planes(planes, threads)
+
+
 class _OnThreads(InBands):
     """Base of filters that work on bands side by side."""
 
@@ -250,7 +267,7 @@ class CpuBackend(NativeSeenErrors):
         threads = threads or default_threads(tools)
         if isinstance(tools, LosslessTools):
             planes = to_planes(plane)
-            more = threads, progress, task.chain
+            more = threads, progress, task.chain, task.source
             made = _cpu.encode_lossless(planes, task.depth, tools.form, *more)
             return _coded_lossless(task.depth, *made)
         how = threads, self.simd or self.levels()[0], progress

@@ -3,11 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "cpu/lossless/codec.h"
+#include "cpu/lossless/colour_search.h"
 #include "cpu/bindings/bindings.h"
 #include "cpu/bindings/gil.h"
 #include "cpu/runtime/zeroed.h"
@@ -40,7 +42,7 @@ LosslessTools lossless_tools_from(nb::handle source, LosslessChain* chain) {
 // Returns the payload, the decoded samples, the rates of the maps and of the residuals, and those
 // of cells.
 nb::tuple encode(const Samples& samples, int depth, const nb::object& tools, int threads,
-                 const nb::object& progress, LosslessChain* chain) {
+                 const nb::object& progress, LosslessChain* chain, const SourcePlanes* source) {
     const LosslessShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
                            depth};
     const LosslessTools own = lossless_tools_from(tools, chain);
@@ -49,7 +51,8 @@ nb::tuple encode(const Samples& samples, int depth, const nb::object& tools, int
     auto decoded = zeroed<uint16_t>(size_t(shape.planes) * shape.plane_size());
     const std::vector<uint8_t> payload = [&] {
         WithoutGil released;
-        return encode_lossless(samples.data(), shape, own, threads, decoded.get(), report, rates);
+        return encode_lossless(samples.data(), shape, own, source, threads, decoded.get(), report,
+                               rates);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()),
                           array_from(std::move(decoded), shape), tuple_of(rates),
@@ -75,6 +78,55 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth, const n
                           array_of(*rates.cells));
 }
 
+// Returns the luma and chroma that planes of green, red and blue were made from, or None.
+nb::object find_planes(const Samples& samples, int threads) {
+    std::optional<SourcePlanes> found;
+    {
+        WithoutGil released;
+        ThreadTeam team(threads);
+        found = find_source_planes(samples.data(), int(samples.shape(1)), int(samples.shape(2)),
+                                   team);
+    }
+    return found ? nb::cast(std::move(*found)) : nb::none();
+}
+
+nb::tuple chroma_of(const SourcePlanes& source) {
+    const size_t columns = source.columns(), rows = source.chroma[0].size() / columns;
+    return nb::make_tuple(array_of(source.chroma[0].data(), rows, columns),
+                          array_of(source.chroma[1].data(), rows, columns));
+}
+
+// Returns places and differences, in two rows, of both planes.
+nb::tuple corrections_of(const SourcePlanes& source) {
+    const auto one = [](const std::vector<Correction>& corrections) {
+        std::vector<int64_t> numbers;
+        for (const Correction& correction : corrections) numbers.push_back(correction.place);
+        for (const Correction& correction : corrections) numbers.push_back(correction.difference);
+        return array_of(numbers.data(), 2, corrections.size());
+    };
+    return nb::make_tuple(one(source.corrections[0]), one(source.corrections[1]));
+}
+
+void register_source_planes(nb::module_& module) {
+    const auto both = [](auto of) {
+        return [of](const SourcePlanes& source) {
+            return nb::make_tuple((source.colours.*of)[0], (source.colours.*of)[1]);
+        };
+    };
+    nb::class_<SourcePlanes>(module, "SourcePlanes")
+        .def_prop_ro("kind", [](const SourcePlanes& source) { return int(source.colours.kind); })
+        .def_prop_ro("halved", both(&SourceColours::halved))
+        .def_prop_ro("phase", both(&SourceColours::phase))
+        .def_prop_ro("luma",
+                     [](const SourcePlanes& source) {
+                         const size_t size = source.luma.size();
+                         return array_of(source.luma.data(), size / source.width, source.width);
+                     })
+        .def_prop_ro("chroma", &chroma_of)
+        .def_prop_ro("corrections", &corrections_of);
+    module.def("find_source_planes", &find_planes, "samples"_a, "threads"_a);
+}
+
 }  // namespace
 
 void register_lossless(nb::module_& module) {
@@ -83,8 +135,10 @@ void register_lossless(nb::module_& module) {
             return new LosslessChain{most_width, most_rows};
         }),
         "most_width"_a, "most_rows"_a);
+    register_source_planes(module);
     module.def("encode_lossless", &encode, "samples"_a, "depth"_a, "tools"_a, "threads"_a,
-               "progress"_a.none(), "chain"_a.none() = nb::none());
+               "progress"_a.none(), "chain"_a.none() = nb::none(),
+               "source"_a.none() = nb::none());
     module.def("decode_lossless", &decode, "payload"_a, "shape"_a, "depth"_a, "tools"_a,
                "threads"_a, "progress"_a.none(), "chain"_a.none() = nb::none());
 }

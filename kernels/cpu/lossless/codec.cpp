@@ -8,6 +8,7 @@
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
 #include "cpu/lossless/plane_coder.h"
+#include "cpu/lossless/source_colours.h"
 #include "cpu/lossless/two_values/periods.h"
 #include "cpu/lossless/two_values/plane.h"
 #include "cpu/lossless/values.h"
@@ -65,12 +66,16 @@ struct StreamCoder {
     // The ideal code length of all bits so far, in 2^-12 bit.
     int64_t rate() const { return rate_; }
     // Ends the samples of a row that lie in a cell; this is the last one.
-    void end_cell(int row, int column) { cells.grow_to(rate_, row, column, 1, 1); }
+    void end_cell(int row, int column) {
+        cells.grow_to(rate_, row * row_step, column * column_step, 1, 1);
+    }
+    bool is_end_of_cell(int column) const { return (column + 1) * column_step % kCellSide == 0; }
 
     const bool writes;
     RangeEncoder encoder;
     RangeDecoder decoder;
     CellRates cells;
+    int row_step = 1, column_step = 1;  // samples of the tile from one of the plane to the next
 
 private:
     int64_t rate_ = 0;
@@ -143,6 +148,9 @@ public:
 // A plane and what codes it.
 struct Part {
     std::unique_ptr<StreamCoder> coder;
+    int height = 0, width = 0;
+    std::vector<int> before;  // numbers of the planes that predict it, the last one first
+    const uint16_t* given = nullptr;  // samples to encode
     std::vector<uint16_t> values;
     std::unique_ptr<LosslessPlane> plane;
     std::shared_ptr<RowCoder> rows;         // none if the plane has one value
@@ -153,10 +161,10 @@ struct Part {
 
 std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
                                   const LosslessTools& tools) {
-    const auto before = [&](int back) {
-        return number >= back ? parts[number - back].plane.get() : nullptr;
-    };
-    const PlanesBeside planes{before(0), {before(1), before(2)}, std::min(number, 2)};
+    const std::vector<int>& numbers = parts[number].before;
+    PlanesBeside planes{parts[number].plane.get(), {nullptr, nullptr}, int(numbers.size())};
+    for (int back = 0; back < planes.count; ++back)
+        planes.before[back] = parts[numbers[back]].plane.get();
     LosslessPlane& own = *parts[number].plane;
     StreamCoder& coder = *parts[number].coder;
     const auto make = [&]<class One>() -> std::unique_ptr<RowCoder> {
@@ -247,69 +255,149 @@ void code_rows(std::vector<Part>& parts, const LosslessShape& shape, int threads
             progress(std::min(total, across * count * (turn / kStrip)), total);
         team.run(uint32_t(count), [&](uint32_t number) {
             const int row = turn - kRowsBehind * int(number);
-            if (row >= 0 && row < shape.height && parts[number].rows)
+            if (row >= 0 && row < parts[number].height && parts[number].rows)
                 parts[number].rows->code_row(row);
         });
     }
     progress(total, total);
 }
 
-void code_planes(std::vector<Part>& parts, const uint16_t* given, const LosslessShape& shape,
-                 const LosslessTools& tools, int threads, const Progress& progress,
-                 LosslessRates& rates) {
-    const int count = int(parts.size());
-    for (int number = 0; number < count; ++number) {
+// Codes what red, green and blue were made from, and gives each plane its size and its samples.
+SourceColours begin_planes(std::vector<Part>& parts, const uint16_t* given,
+                           const SourcePlanes* source, const LosslessShape& shape,
+                           const LosslessTools& tools) {
+    SourceColours colours = source ? source->colours : SourceColours{};
+    constexpr int kLeast = SourceColours::kLeastSize;
+    const bool has_colours = shape.planes >= 3 && shape.depth == 8 && !tools.max_error;
+    if (has_colours && std::min(shape.height, shape.width) >= kLeast)
+        colours = code_colours(*parts[0].coder, colours);
+    for (int number = 0; number < int(parts.size()); ++number) {
         Part& part = parts[number];
-        const uint16_t* samples = given ? given + number * shape.plane_size() : nullptr;
-        if (tools.max_error) {
-            part.values.resize(size_t{1} << shape.depth);
-            std::iota(part.values.begin(), part.values.end(), 0);
-        } else {
-            part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
+        part.height = shape.height, part.width = shape.width;
+        if (given) part.given = given + number * shape.plane_size();
+        for (int back = 1; back <= std::min(number, 2); ++back) part.before.push_back(number - back);
+        if (!colours.kind || number > 2) continue;
+        if (number) {
+            part.height = colours.count(SourceColours::kRows, shape.height);
+            part.width = colours.count(SourceColours::kColumns, shape.width);
+            part.coder->row_step = 1 + colours.halved[SourceColours::kRows];
+            part.coder->column_step = 1 + colours.halved[SourceColours::kColumns];
         }
-        if (count == 1 && !tools.max_error && part.values.size() == 2) {
-            begin_two_values(part, given, shape, tools);
-            continue;
-        }
-        if (tools.chain)
-            throw CorruptPayload("the plane has " + std::to_string(part.values.size()) +
-                                     " values, those of a chain have 2",
-                                 kTwoValuesSection);
-        const int most = int(part.values.size()) - 1;
-        part.plane = std::make_unique<LosslessPlane>(shape.height, shape.width, most);
-        if (given) {
-            std::vector<int32_t> number_of(size_t{1} << shape.depth);
-            for (int i = 0; i <= most; ++i) number_of[part.values[i]] = i;
-            for (int row = 0; row < shape.height; ++row)
-                for (int column = 0; column < shape.width; ++column)
-                    *part.plane->sample(row, column) = number_of[*samples++];
-        }
-        if (tools.models > kFewestModels && most > 0) {
-            part.plane->noisy = part.coder->map_bit(kBitTotal / 2, given && is_noisy(*part.plane));
-        }
-        part.map_rate = part.coder->rate();
-        part.coder->cells.start_at(part.map_rate);
+        if (source) part.given = (number ? source->chroma[number - 1] : source->luma).data();
     }
+    // Planes of other sizes predict nothing.
+    if (colours.any_halved()) {
+        parts[1].before = {}, parts[2].before = {1};
+        if (parts.size() > 3) parts[3].before = {0};
+    }
+    return colours;
+}
+
+// Codes what precedes the rows of a plane.
+void begin_plane(Part& part, int count, const LosslessShape& shape, const LosslessTools& tools) {
+    const int64_t size = int64_t{part.height} * part.width;
+    if (tools.max_error) {
+        part.values.resize(size_t{1} << shape.depth);
+        std::iota(part.values.begin(), part.values.end(), 0);
+    } else {
+        part.values = code_values(*part.coder, part.given, size, shape.depth);
+    }
+    if (count == 1 && !tools.max_error && part.values.size() == 2) {
+        begin_two_values(part, part.given, shape, tools);
+        return;
+    }
+    if (tools.chain)
+        throw CorruptPayload("the plane has " + std::to_string(part.values.size()) +
+                                 " values, those of a chain have 2",
+                             kTwoValuesSection);
+    const int most = int(part.values.size()) - 1;
+    part.plane = std::make_unique<LosslessPlane>(part.height, part.width, most);
+    if (part.given) {
+        std::vector<int32_t> number_of(size_t{1} << shape.depth);
+        for (int i = 0; i <= most; ++i) number_of[part.values[i]] = i;
+        const uint16_t* samples = part.given;
+        for (int row = 0; row < part.height; ++row)
+            for (int column = 0; column < part.width; ++column)
+                *part.plane->sample(row, column) = number_of[*samples++];
+    }
+    if (tools.models > kFewestModels && most > 0) {
+        const bool noisy = part.given && is_noisy(*part.plane);
+        part.plane->noisy = part.coder->map_bit(kBitTotal / 2, noisy);
+    }
+    part.map_rate = part.coder->rate();
+    part.coder->cells.start_at(part.map_rate);
+}
+
+struct Decoded {
+    SourceColours colours;
+    std::vector<Correction> corrections[2];
+};
+
+Decoded code_planes(std::vector<Part>& parts, const uint16_t* given, const SourcePlanes* source,
+                    const LosslessShape& shape, const LosslessTools& tools, int threads,
+                    const Progress& progress, LosslessRates& rates) {
+    const int count = int(parts.size());
+    Decoded decoded{begin_planes(parts, given, source, shape, tools), {}};
+    for (Part& part : parts) begin_plane(part, count, shape, tools);
     for (int number = 0; number < count; ++number)
         if (parts[number].plane && parts[number].plane->most > 0)
             parts[number].rows = rows_of(parts, number, tools);
     code_rows(parts, shape, threads, progress);
     if (tools.chain) tools.chain->rows = std::static_pointer_cast<TwoValuesRows>(parts[0].rows);
+    for (int k = 0; k < 2 && decoded.colours.any_halved(); ++k)
+        decoded.corrections[k] =
+            code_corrections(*parts[k + 1].coder,
+                             source ? source->corrections[k] : std::vector<Correction>{},
+                             shape.plane_size());
     rates.cells.emplace(shape.height, shape.width);
     for (Part& part : parts) {
         rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;
         rates.cells->add(part.coder->cells);
     }
+    return decoded;
 }
 
-void copy_samples(const std::vector<Part>& parts, const LosslessShape& shape, uint16_t* to) {
-    for (const Part& part : parts)
-        for (int row = 0; row < shape.height; ++row) {
-            const uint8_t* pixels = part.pixels ? part.pixels->row(row) : nullptr;
-            for (int column = 0; column < shape.width; ++column)
-                *to++ = part.values[pixels ? int(bits(pixels, column, 1)) ^ !part.ink
-                                           : *part.plane->sample(row, column)];
-        }
+void copy_plane(const Part& part, uint16_t* to) {
+    for (int row = 0; row < part.height; ++row) {
+        const uint8_t* pixels = part.pixels ? part.pixels->row(row) : nullptr;
+        for (int column = 0; column < part.width; ++column)
+            *to++ = part.values[pixels ? int(bits(pixels, column, 1)) ^ !part.ink
+                                       : *part.plane->sample(row, column)];
+    }
+}
+
+// Makes planes of green, red and blue from those of luma and chroma.
+void copy_colours(const std::vector<Part>& parts, const Decoded& decoded,
+                  const LosslessShape& shape, uint16_t* to) {
+    std::vector<uint16_t> planes[3];
+    for (int k = 0; k < 3; ++k) {
+        planes[k].resize(size_t(parts[k].height) * parts[k].width);
+        copy_plane(parts[k], planes[k].data());
+    }
+    const SourceColours& colours = decoded.colours;
+    const ChromaPlane<uint16_t> first(colours, planes[1].data(), parts[1].width);
+    const ChromaPlane<uint16_t> second(colours, planes[2].data(), parts[2].width);
+    const Correction* next[2] = {decoded.corrections[0].data(), decoded.corrections[1].data()};
+    const Correction* ends[2];
+    for (int k = 0; k < 2; ++k) ends[k] = next[k] + decoded.corrections[k].size();
+    const int64_t size = shape.plane_size();
+    for (int64_t place = 0; place < size; ++place) {
+        const int row = int(place / shape.width), column = int(place % shape.width);
+        int chroma[2] = {first.at(row, column), second.at(row, column)};
+        for (int k = 0; k < 2; ++k)
+            if (next[k] != ends[k] && next[k]->place == place)
+                chroma[k] = std::clamp(chroma[k] + next[k]++->difference, 0, 255);
+        const auto [red, green, blue] = colours.pixel(planes[0][place], {chroma[0], chroma[1]});
+        to[place] = green, to[size + place] = red, to[2 * size + place] = blue;
+    }
+}
+
+void copy_samples(const std::vector<Part>& parts, const Decoded& decoded,
+                  const LosslessShape& shape, uint16_t* to) {
+    const int made = decoded.colours.kind ? 3 : 0;
+    if (made) copy_colours(parts, decoded, shape, to);
+    for (int number = made; number < int(parts.size()); ++number)
+        copy_plane(parts[number], to + number * shape.plane_size());
 }
 
 // Reads the size of a stream: a number, as section "Container" of docs/format/format.md defines it.
@@ -332,12 +420,13 @@ uint64_t read_size(const uint8_t*& from, const uint8_t* end, int stream) {
 }  // namespace
 
 std::vector<uint8_t> encode_lossless(const uint16_t* samples, const LosslessShape& shape,
-                                    const LosslessTools& tools, int threads, uint16_t* decoded,
-                                    const Progress& progress, LosslessRates& rates) {
+                                    const LosslessTools& tools, const SourcePlanes* source,
+                                    int threads, uint16_t* decoded, const Progress& progress,
+                                    LosslessRates& rates) {
     std::vector<Part> parts(shape.planes);
     for (Part& part : parts) part.coder = std::make_unique<StreamCoder>(shape);
-    code_planes(parts, samples, shape, tools, threads, progress, rates);
-    copy_samples(parts, shape, decoded);
+    const Decoded made = code_planes(parts, samples, source, shape, tools, threads, progress, rates);
+    copy_samples(parts, made, shape, decoded);
     std::vector<uint8_t> payload;
     for (int number = 0; number < shape.planes; ++number) {
         size_t size = parts[number].coder->encoder.finish().size();
@@ -371,8 +460,9 @@ void decode_lossless(const uint8_t* payload, size_t size, const LosslessShape& s
         parts[number].coder = std::make_unique<StreamCoder>(shape, from, size_t(sizes[number]));
         from += sizes[number];
     }
-    code_planes(parts, nullptr, shape, tools, threads, progress, rates);
-    copy_samples(parts, shape, samples);
+    const Decoded made =
+        code_planes(parts, nullptr, nullptr, shape, tools, threads, progress, rates);
+    copy_samples(parts, made, shape, samples);
     for (Part& part : parts) part.coder->decoder.finish();
 }
 

@@ -20,6 +20,7 @@ struct LosslessShape {
 };
 
 struct TwoValuesRows;
+struct SourcePlanes;
 
 // Planes of two values, each alone in its payload, that continue one another.
 struct LosslessChain {
@@ -42,10 +43,12 @@ struct LosslessRates {
 };
 
 // Samples are planes one after the other, in rows from the top; each sample is below 2^depth.
-// `decoded` receives the samples that a decoder makes.
+// `decoded` receives the samples that a decoder makes. `source` holds what red, green and blue were
+// made from; nullptr if that is not known.
 std::vector<uint8_t> encode_lossless(const uint16_t* samples, const LosslessShape& shape,
-                                  const LosslessTools& tools, int threads, uint16_t* decoded,
-                                  const Progress& progress, LosslessRates& rates);
+                                  const LosslessTools& tools, const SourcePlanes* source,
+                                  int threads, uint16_t* decoded, const Progress& progress,
+                                  LosslessRates& rates);
 void decode_lossless(const uint8_t* payload, size_t size, const LosslessShape& shape,
                   const LosslessTools& tools, int threads, uint16_t* samples,
                   const Progress& progress, LosslessRates& rates);

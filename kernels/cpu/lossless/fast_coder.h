@@ -42,7 +42,7 @@ public:
         find_line(row, 0);
         for (int column = 0; column < plane_.width(); ++column) {
             code_sample(row, column);
-            if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+            if (coder_.is_end_of_cell(column)) coder_.end_cell(row, column);
         }
         coder_.end_cell(row, plane_.width() - 1);
         plane_.end_row(row);

@@ -207,7 +207,7 @@ private:
     }
 
     MMP_INLINE void end_sample(int row, int column) {
-        if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+        if (coder_.is_end_of_cell(column)) coder_.end_cell(row, column);
     }
 
     // `breaks` says that the sample differs from the one left of it.

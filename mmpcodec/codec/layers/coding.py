@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.backends.cpu import source_planes
 from mmpcodec.codec.layers.tasks import LayerTask, samples_on_host
 from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
-from mmpcodec.depth import extra_bits
+from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout
@@ -19,6 +20,9 @@ from mmpcodec.reference.filters.base import price_of as price_of_bytes
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import BYTES
 from mmpcodec.reference.filters.post import OFF
+from mmpcodec.reference.lossless.planes import to_planes
+from mmpcodec.reference.lossless.source_colours import LEAST_SIZE
+from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
 from mmpcodec.tools import BlockTools, Tools
@@ -45,6 +49,10 @@ CodedLayers = dict[tuple[int, Layout, int], dict[int | None, CodedLayer]]
 
 KnownLossless = dict[tuple[int, int, Tools], tuple[Layer, np.ndarray, Trace]]
 """Layers of lossless samples, decoded, by tile, layer and tools, at any lambda."""
+
+
+FLAT = 8
+"""Of how many samples of green at most one differs from the one left of it in drawings."""
 
 
 def coded_layers(
@@ -108,6 +116,19 @@ def _code(
     return side_by_side(lambda pair: _finished(pair[0], pair[1], each), pairs, threads)
 
 
+def _source_of(task: LayerTask, threads: int | None) -> Any:
+    """Return what the colours of a layer of lossless samples were made from, if that is known."""
+    planes, tools = to_planes(task.plane), task.params.coded_tools
+    if len(planes) < 3 or task.depth != BYTE or tools.max_error:
+        return None
+    if min(planes.shape[1:]) < LEAST_SIZE:
+        return None
+    changes = np.count_nonzero(planes[0, :, 1:] != planes[0, :, :-1])
+    if changes * FLAT < planes[0].size:
+        return None
+    return source_planes(planes, threads or processors())
+
+
 def _lossless(
     task: LayerTask, known: KnownLossless, threads: int | None, progress: Progress
 ) -> CodedLayer:
@@ -115,7 +136,8 @@ def _lossless(
     tools = task.params.tools
     place = task.tile, task.layer, tools
     if place not in known:
-        coded = task.backend.encode(task, threads=threads, progress=progress)
+        found = replace(task, source=_source_of(task, threads))
+        coded = task.backend.encode(found, threads=threads, progress=progress)
         samples = task.plane if tools.without_loss else coded.samples
         known[place] = Layer(task.name, tools, coded.payload), samples, coded.trace.with_filter(0)
     return _costed(task, *known[place], threads)

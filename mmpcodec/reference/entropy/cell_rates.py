@@ -22,6 +22,8 @@ class CellRates:
         Height H and width W of the plane in samples.
     tally : Tally
         Rates of the symbols that code the plane.
+    steps : (int, int)
+        Rows and columns of the plane from one sample of those that are added to the next.
 
     Attributes
     ----------
@@ -29,11 +31,15 @@ class CellRates:
         Code length of each cell, in 1/4096 bit.
     """
 
-    def __init__(self, shape: tuple[int, int], tally: Tally):
-        self.shape = shape
+    def __init__(self, shape: tuple[int, int], tally: Tally, steps: tuple[int, int] = (1, 1)):
+        self.shape, self.steps = shape, steps
         self.tally = tally
         self.rates = np.zeros([-(-side // CELL) for side in shape], np.int64)
-        self._taken = tally.sum()
+        self.start()
+
+    def start(self) -> None:
+        """Leave out the rate so far."""
+        self._taken = self.tally.sum()
 
     def add(self, row: int, column: int, height: int = 1, width: int = 1) -> None:
         """Spread the rate since the last call over the cells that a block overlaps.
@@ -48,6 +54,10 @@ class CellRates:
         height, width : int
             Size of the block in samples. The block can reach beyond the plane.
         """
+        row, column = (
+            min(at * step, side - 1)
+            for at, step, side in zip((row, column), self.steps, self.shape, strict=True)
+        )
         taken = self.tally.sum()
         rate, self._taken = taken - self._taken, taken
         height = min(height, self.shape[0] - row)

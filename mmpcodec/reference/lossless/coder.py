@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
@@ -27,6 +28,17 @@ from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
+from mmpcodec.reference.lossless.source_colours import (
+    LEAST_SIZE,
+    NONE,
+    SourceColours,
+    SourcePlanes,
+    code_colours,
+    code_corrections,
+    colours_of,
+    interpolated,
+    to_pixels,
+)
 from mmpcodec.reference.lossless.two_values.plane import (
     TwoValuesChain,
     TwoValuesCoder,
@@ -332,6 +344,7 @@ def encode_planes(
     form,
     progress: Callable[[int, int], None],
     chain: TwoValuesChain | None = None,
+    source: SourcePlanes | None = None,
 ) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray]:
     """Encode planes without loss, or with a bounded error.
 
@@ -348,6 +361,8 @@ def encode_planes(
         Called with the number of 16x16 squares done and the number of all.
     chain : TwoValuesChain or None
         What the only plane, of two values, continues; None if it stands alone.
+    source : SourcePlanes or None
+        What the first three planes were made from; None if that is not known.
 
     Returns
     -------
@@ -361,7 +376,8 @@ def encode_planes(
     """
     writers = [SymbolWriter(LOSSLESS_SYNTAX, coarse=True) for _ in samples]
     shape = samples.shape
-    decoded, rates = _code_planes(writers, samples, shape, depth, form, progress, chain)
+    made = _code_planes(writers, samples, shape, depth, form, progress, chain, source)
+    decoded, rates = made
     return joined([writer.finish() for writer in writers]), decoded, _bits(writers), rates
 
 
@@ -409,7 +425,7 @@ def decode_planes(
 
 
 def _code_planes(
-    coders, given, shape, depth, form, progress, chain
+    coders, given, shape, depth, form, progress, chain, source=None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Code planes; ``given`` are the samples to encode, or None to decode.
 
@@ -418,40 +434,95 @@ def _code_planes(
     decoded : (C, H, W) uint16 array
     cell_rates : (R, C) int64 array
     """
-    count, height, width = shape
-    decoded, rates = np.zeros(shape, np.uint16), []
+    count, colours = len(coders), SourceColours()
+    if count >= 3 and depth == BYTE and not form.max_error and min(shape[1:]) >= LEAST_SIZE:
+        colours = code_colours(coders[0], None if given is None else colours_of(source))
+    if given is not None:
+        given = list(given)
+        if source is not None:
+            given[:3] = source.luma, *source.chroma
     planes: list[Plane] = []
+    chroma: list[np.ndarray] = []
+    decoded, rates = np.zeros(shape, np.uint16), np.zeros((), np.int64)
     for number, coder in enumerate(coders):
-        values, numbers = np.arange(1 << depth), None
-        if form.max_error == 0:
-            used = None if given is None else used_values(given[number], depth)
-            pays = used is not None and map_pays(used, height * width)
-            values = code_values(coder, depth, used, pays)
-        if given is not None:
-            numbers = np.searchsorted(values, given[number])
-        check_values(len(values), chain)
-        planes.append(Plane(height, width, len(values) - 1))
-        samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
-        if count == 1 and form.max_error == 0 and len(values) == 2:
-            samples_coder = begun_plane(planes[-1], coder, form, numbers, chain)
-        elif len(values) > 1:
-            samples_coder = _samples_coder(planes, coder, form, numbers)
-        # Without a coder of samples, no cell has a rate.
-        cells = samples_coder.cells if samples_coder else CellRates((height, width), coder.tally)
-        for row in range(height):
+        of_chroma = colours.kind != NONE and number in (1, 2)
+        own = colours.chroma_shape(shape[1:]) if of_chroma else shape[1:]
+        before = planes[-2:]
+        if any(colours.halved):
+            before = planes[max(0, number - 1) : number] if number == 2 else planes[:1]
+            before = [] if number == 1 else before
+        cells = CellRates(shape[1:], coder.tally, colours.steps if of_chroma else (1, 1))
+
+        def report(row: int, number: int = number) -> None:
             report_row(progress, number, row, shape)
-            if samples_coder:
-                _code_row(samples_coder, row, None if numbers is None else numbers[row])
-        decoded[number] = values[planes[-1].inner]
-        rates.append(cells.rates)
+
+        samples = None if given is None else given[number]
+        found = _code_plane(coder, samples, own, depth, form, before, cells, count, chain, report)
+        planes.append(found[0])
+        if of_chroma:
+            full = interpolated(found[1], colours, shape[1:])
+            if any(colours.halved):
+                more = None if source is None else source.corrections[number - 1]
+                places, differences = code_corrections(coder, more, full.size)
+                full.ravel()[places] = np.clip(full.ravel()[places] + differences, 0, 255)
+            chroma.append(full)
+        else:
+            decoded[number] = found[1]
+        rates = rates + cells.rates
         if given is None:
             coder.finish()
     report_row(progress, count, 0, shape)
-    return decoded, np.sum(rates, axis=0)
+    if colours.kind:
+        decoded[:3] = to_pixels(decoded[0], chroma, colours.kind)
+    return decoded, rates
+
+
+def _code_plane(
+    coder, given, shape, depth, form, before, cells, count, chain, report
+) -> tuple[Plane, np.ndarray]:
+    """Code a plane.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Of this plane.
+    before : list of Plane
+        The planes that predict this one, the last one last.
+    count : int
+        Planes of the payload.
+    report : callable
+        Called with the number of each row.
+
+    Returns
+    -------
+    plane : Plane
+    decoded : (H, W) int array
+    """
+    height, width = shape
+    values, numbers = np.arange(1 << depth), None
+    if form.max_error == 0:
+        used = None if given is None else used_values(given, depth)
+        pays = used is not None and map_pays(used, height * width)
+        values = code_values(coder, depth, used, pays)
+    if given is not None:
+        numbers = np.searchsorted(values, given)
+    check_values(len(values), chain)
+    plane = Plane(height, width, len(values) - 1)
+    samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
+    if count == 1 and form.max_error == 0 and len(values) == 2:
+        samples_coder = begun_plane(plane, coder, form, numbers, chain)
+        cells.rates = samples_coder.cells.rates
+    elif len(values) > 1:
+        samples_coder = _samples_coder([*before, plane], coder, form, numbers, cells)
+    for row in range(height):
+        report(row)
+        if samples_coder:
+            _code_row(samples_coder, row, None if numbers is None else numbers[row])
+    return plane, values[plane.inner]
 
 
 def _samples_coder(
-    planes: list[Plane], coder, form, numbers: np.ndarray | None
+    planes: list[Plane], coder, form, numbers: np.ndarray | None, cells: CellRates
 ) -> PlaneCoder | FastCoder:
     """Return the coder of the samples of a plane of several values, that is no plane of two alone.
 
@@ -464,13 +535,13 @@ def _samples_coder(
     form : LosslessForm
     numbers : (H, W) int array or None
         The samples to encode; None decodes.
+    cells : CellRates
     """
-    plane = planes[-1]
     fast = form.models == fast_coder.MODELS
     wanted = None if fast or numbers is None else is_noisy(numbers)
     noisy = not fast and bool(coder.bit("map", ONE // 2, wanted))
     # The rate of values and of this bit belongs to no cell.
-    cells = CellRates((plane.height, plane.width), coder.tally)
+    cells.start()
     if fast:
         return FastCoder(planes, coder, form, cells)
     return PlaneCoder(planes, coder, form, cells, noisy)
