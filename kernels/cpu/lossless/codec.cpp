@@ -328,34 +328,47 @@ void begin_plane(Part& part, int count, const LosslessShape& shape, const Lossle
     part.coder->cells.start_at(part.map_rate);
 }
 
-struct Decoded {
-    SourceColours colours;
-    std::vector<Correction> corrections[2];
-};
-
-Decoded code_planes(std::vector<Part>& parts, const uint16_t* given, const SourcePlanes* source,
-                    const LosslessShape& shape, const LosslessTools& tools, int threads,
-                    const Progress& progress, LosslessRates& rates) {
+SourceColours code_planes(std::vector<Part>& parts, const uint16_t* given,
+                          const SourcePlanes* source, const LosslessShape& shape,
+                          const LosslessTools& tools, int threads, const Progress& progress) {
     const int count = int(parts.size());
-    Decoded decoded{begin_planes(parts, given, source, shape, tools), {}};
+    const SourceColours colours = begin_planes(parts, given, source, shape, tools);
     for (Part& part : parts) begin_plane(part, count, shape, tools);
     for (int number = 0; number < count; ++number)
         if (parts[number].plane && parts[number].plane->most > 0)
             parts[number].rows = rows_of(parts, number, tools);
     code_rows(parts, shape, threads, progress);
     if (tools.chain) tools.chain->rows = std::static_pointer_cast<TwoValuesRows>(parts[0].rows);
-    for (int k = 0; k < 2 && decoded.colours.any_halved(); ++k)
-        decoded.corrections[k] =
-            code_corrections(*parts[k + 1].coder,
-                             source ? source->corrections[k] : std::vector<Correction>{},
-                             shape.plane_size());
-    rates.cells.emplace(shape.height, shape.width);
-    for (Part& part : parts) {
-        rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;
-        rates.cells->add(part.coder->cells);
-    }
-    return decoded;
+    return colours;
 }
+
+// Corrections of a chroma plane in order: encodes those that are given, or decodes them.
+class Corrections {
+public:
+    Corrections(StreamCoder& coder, const std::vector<Correction>* given, int64_t pixels)
+        : coder_(coder, pixels), given_(given) {
+        advance();
+    }
+    // Returns what is added at a place; those before were asked for.
+    int at(int64_t place) {
+        if (!has_next_ || next_.place != place) return 0;
+        const int difference = next_.difference;
+        advance();
+        return difference;
+    }
+
+private:
+    void advance() {
+        const bool ends = given_ && index_ == given_->size();
+        has_next_ = coder_.code(given_ && !ends ? &(*given_)[index_++] : nullptr, next_);
+    }
+
+    CorrectionCoder<StreamCoder> coder_;
+    const std::vector<Correction>* given_;
+    size_t index_ = 0;
+    Correction next_{};
+    bool has_next_ = false;
+};
 
 void copy_plane(const Part& part, uint16_t* to) {
     for (int row = 0; row < part.height; ++row) {
@@ -366,38 +379,52 @@ void copy_plane(const Part& part, uint16_t* to) {
     }
 }
 
-// Makes planes of green, red and blue from those of luma and chroma.
-void copy_colours(const std::vector<Part>& parts, const Decoded& decoded,
-                  const LosslessShape& shape, uint16_t* to) {
-    std::vector<uint16_t> planes[3];
-    for (int k = 0; k < 3; ++k) {
-        planes[k].resize(size_t(parts[k].height) * parts[k].width);
-        copy_plane(parts[k], planes[k].data());
+// Makes planes of green, red and blue from those of luma and chroma, whose samples are lost.
+void copy_colours(std::vector<Part>& parts, const SourceColours& colours,
+                  const SourcePlanes* source, const LosslessShape& shape, uint16_t* to) {
+    for (int number = 1; number < 3; ++number) {
+        Part& part = parts[number];
+        for (int row = 0; row < part.height; ++row) {
+            int32_t* samples = part.plane->sample(row, 0);
+            for (int column = 0; column < part.width; ++column)
+                samples[column] = part.values[samples[column]];
+        }
     }
-    const SourceColours& colours = decoded.colours;
-    const ChromaPlane<uint16_t> first(colours, planes[1].data(), parts[1].width);
-    const ChromaPlane<uint16_t> second(colours, planes[2].data(), parts[2].width);
-    const Correction* next[2] = {decoded.corrections[0].data(), decoded.corrections[1].data()};
-    const Correction* ends[2];
-    for (int k = 0; k < 2; ++k) ends[k] = next[k] + decoded.corrections[k].size();
+    const auto plane = [&](int number) {
+        const LosslessPlane& own = *parts[number].plane;
+        return ChromaPlane<int32_t>(colours, own.sample(0, 0), own.stride());
+    };
+    const ChromaPlane<int32_t> first = plane(1), second = plane(2);
+    std::optional<Corrections> corrections[2];
     const int64_t size = shape.plane_size();
-    for (int64_t place = 0; place < size; ++place) {
-        const int row = int(place / shape.width), column = int(place % shape.width);
-        int chroma[2] = {first.at(row, column), second.at(row, column)};
-        for (int k = 0; k < 2; ++k)
-            if (next[k] != ends[k] && next[k]->place == place)
-                chroma[k] = std::clamp(chroma[k] + next[k]++->difference, 0, 255);
-        const auto [red, green, blue] = colours.pixel(planes[0][place], {chroma[0], chroma[1]});
-        to[place] = green, to[size + place] = red, to[2 * size + place] = blue;
-    }
+    for (int k = 0; k < 2 && colours.any_halved(); ++k)
+        corrections[k].emplace(*parts[k + 1].coder, source ? &source->corrections[k] : nullptr,
+                               size);
+    for (int row = 0; row < shape.height; ++row)
+        for (int column = 0; column < shape.width; ++column) {
+            const int64_t place = int64_t{row} * shape.width + column;
+            int chroma[2] = {first.at(row, column), second.at(row, column)};
+            for (int k = 0; k < 2 && corrections[k]; ++k)
+                chroma[k] = std::clamp(chroma[k] + corrections[k]->at(place), 0, 255);
+            const int luma = parts[0].values[*parts[0].plane->sample(row, column)];
+            const auto [red, green, blue] = colours.pixel(luma, {chroma[0], chroma[1]});
+            to[place] = green, to[size + place] = red, to[2 * size + place] = blue;
+        }
 }
 
-void copy_samples(const std::vector<Part>& parts, const Decoded& decoded,
-                  const LosslessShape& shape, uint16_t* to) {
-    const int made = decoded.colours.kind ? 3 : 0;
-    if (made) copy_colours(parts, decoded, shape, to);
+// Gives the decoded samples, and the rates of all planes.
+void finish_planes(std::vector<Part>& parts, const SourceColours& colours,
+                   const SourcePlanes* source, const LosslessShape& shape, uint16_t* to,
+                   LosslessRates& rates) {
+    const int made = colours.kind ? 3 : 0;
+    if (made) copy_colours(parts, colours, source, shape, to);
     for (int number = made; number < int(parts.size()); ++number)
         copy_plane(parts[number], to + number * shape.plane_size());
+    rates.cells.emplace(shape.height, shape.width);
+    for (Part& part : parts) {
+        rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;
+        rates.cells->add(part.coder->cells);
+    }
 }
 
 // Reads the size of a stream: a number, as section "Container" of docs/format/format.md defines it.
@@ -425,8 +452,9 @@ std::vector<uint8_t> encode_lossless(const uint16_t* samples, const LosslessShap
                                     LosslessRates& rates) {
     std::vector<Part> parts(shape.planes);
     for (Part& part : parts) part.coder = std::make_unique<StreamCoder>(shape);
-    const Decoded made = code_planes(parts, samples, source, shape, tools, threads, progress, rates);
-    copy_samples(parts, made, shape, decoded);
+    const SourceColours colours =
+        code_planes(parts, samples, source, shape, tools, threads, progress);
+    finish_planes(parts, colours, source, shape, decoded, rates);
     std::vector<uint8_t> payload;
     for (int number = 0; number < shape.planes; ++number) {
         size_t size = parts[number].coder->encoder.finish().size();
@@ -460,9 +488,9 @@ void decode_lossless(const uint8_t* payload, size_t size, const LosslessShape& s
         parts[number].coder = std::make_unique<StreamCoder>(shape, from, size_t(sizes[number]));
         from += sizes[number];
     }
-    const Decoded made =
-        code_planes(parts, nullptr, nullptr, shape, tools, threads, progress, rates);
-    copy_samples(parts, made, shape, samples);
+    const SourceColours colours =
+        code_planes(parts, nullptr, nullptr, shape, tools, threads, progress);
+    finish_planes(parts, colours, nullptr, shape, samples, rates);
     for (Part& part : parts) part.coder->decoder.finish();
 }
 

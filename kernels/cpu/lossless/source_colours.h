@@ -166,30 +166,35 @@ private:
     BitModel models_[kLongest];
 };
 
-// Codes the corrections of a chroma plane of a tile with so many pixels.
+// Codes the corrections of a chroma plane, one after the other.
 template <class Coder>
-std::vector<Correction> code_corrections(Coder& coder, const std::vector<Correction>& given,
-                                         int64_t pixels) {
-    LengthCoder<Coder> gaps(coder), sizes(coder);
-    BitModel is_last, is_negative;
-    std::vector<Correction> found;
-    for (int64_t next = 0;;) {
-        const bool ends = coder.writes && found.size() == given.size();
-        if (gaps.bit(is_last, ends)) return found;
-        const Correction own = coder.writes ? given[found.size()] : Correction{};
-        const int64_t place = next + gaps.code(own.place - next);
-        if (place >= pixels)
-            throw CorruptPayload("correction of pixel " + std::to_string(place) +
-                                     ", the tile has " + std::to_string(pixels),
+class CorrectionCoder {
+public:
+    CorrectionCoder(Coder& coder, int64_t pixels) : gaps_(coder), sizes_(coder), pixels_(pixels) {}
+
+    // Codes the next correction; nullptr is the end. Returns whether there is one, in `found`.
+    bool code(const Correction* given, Correction& found) {
+        if (gaps_.bit(is_last_, !given)) return false;
+        found.place = next_ + gaps_.code(given ? given->place - next_ : 0);
+        if (found.place >= pixels_)
+            throw CorruptPayload("correction of pixel " + std::to_string(found.place) +
+                                     ", the tile has " + std::to_string(pixels_),
                                  kColoursSection);
-        const int negative = gaps.bit(is_negative, own.difference < 0);
-        const int64_t size = sizes.code(std::abs(own.difference) - 1) + 1;
+        const int negative = gaps_.bit(is_negative_, given && given->difference < 0);
+        const int64_t size = 1 + sizes_.code(given ? std::abs(given->difference) - 1 : 0);
         if (size > 255)
             throw CorruptPayload("correction by " + std::to_string(size) + ", allowed is 1 to 255",
                                  kColoursSection);
-        found.push_back({place, int(negative ? -size : size)});
-        next = place + 1;
+        found.difference = int(negative ? -size : size);
+        next_ = found.place + 1;
+        return true;
     }
-}
+
+private:
+    LengthCoder<Coder> gaps_, sizes_;
+    BitModel is_last_, is_negative_;
+    const int64_t pixels_;
+    int64_t next_ = 0;  // least place
+};
 
 }  // namespace mmp
