@@ -9,6 +9,13 @@ from cases import Case, parameters, shipped
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.filters.fixed import value_of
+from mmpcodec.reference.lossless.source_colours import (
+    JPEG,
+    PHOTO_CD,
+    SourceColours,
+    interpolated,
+    to_pixels,
+)
 from mmpcodec.tools import BLOCK_TOOLS
 
 _ALWAYS = "fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter"
@@ -21,6 +28,7 @@ OFF: dict[str, Any] = {
 def of_tools() -> Iterator[Case]:
     """Yield the cases of the tools of predicted blocks and of lossless samples."""
     yield from of_two_values()
+    yield from of_source_colours()
     photo = partial(parameters, preset="photo", effort=1)
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = np.indices((130, 140))
@@ -208,6 +216,36 @@ def of_two_values() -> Iterator[Case]:
     large = page.repeat(1 + np.arange(46) % 2, axis=0)[:, :45].repeat(2, axis=1)
     yield "two-values-enlarged", large, parameters(preset="lossless"), {"depth": 1}
     yield "two-values-column", noise[:, :1].astype(np.uint8), tools, {"depth": 1}
+
+
+def of_source_colours() -> Iterator[Case]:
+    """Yield the cases of RGB that was luma and chroma."""
+    luma, shape = 60 + shipped("camera.pgm")[100:124, 60:90] // 2, (24, 30)
+    rng = np.random.default_rng(5)
+    both, in_rows, in_columns = (True, True), (True, False), (False, True)
+    # Chroma far from gray clips some pixels, which need corrections.
+    for name, colours, far in (
+        ("jpeg", SourceColours(JPEG), 2),
+        ("jpeg-columns", SourceColours(JPEG, in_columns), 2),
+        ("jpeg-rows", SourceColours(JPEG, in_rows, (1, 0)), 2),
+        ("jpeg-both", SourceColours(JPEG, both), 3),
+        ("jpeg-phases", SourceColours(JPEG, both, (1, 1)), 1),
+        ("photo-cd", SourceColours(PHOTO_CD), 1),
+        ("photo-cd-both", SourceColours(PHOTO_CD, both, (0, 1)), 1),
+    ):
+        i, j = np.indices(colours.chroma_shape(shape))
+        wave = 115 + 25 * colours.kind + 25 * far * np.sin(i / 3) * np.cos(j / 4)
+        noisy = (wave + rng.integers(-4, 5, wave.shape) for _ in range(2))
+        full = [interpolated(np.clip(each, 0, 255).astype(int), colours, shape) for each in noisy]
+        green, red, blue = to_pixels(luma, full, colours.kind)
+        pixels = np.dstack([red, green, blue]).astype(np.uint8)
+        for effort in (1, 2, 6):
+            if effort == 2 or name.endswith("both"):
+                lossless = parameters(preset="lossless", effort=effort)
+                yield f"source-{name}-{effort}", pixels, lossless, {}
+        if name in ("jpeg", "jpeg-both"):
+            alpha = np.dstack([pixels, luma // 2])
+            yield f"source-{name}-alpha", alpha, parameters(preset="lossless"), {}
 
 
 def of_lossless_samples() -> Iterator[Case]:

@@ -20,7 +20,6 @@ constexpr int kTasks = 64;
 constexpr int kWindow = 32, kWindows = 3;  // side of the parts that choose the colours; how many a row
 constexpr int kChromaBits = 3, kCorrectionBits = 12;  // of a place of chroma, about
 constexpr int kGood = 2;  // colours that need one in so many of the bits of full chroma are taken
-constexpr int kFewWrong = 50;  // one of so many pixels has no luma and chroma
 // Inverse of the triangle filter, on means of two pixels, in 1/1024.
 constexpr int kInverse[5] = {1446, -248, 43, -7, 1};
 
@@ -40,7 +39,6 @@ struct Picture {
     int64_t plane, stride;
     int height, width;
 
-    int64_t plane_size() const { return int64_t{height} * width; }
     Pixel pixel(int row, int column) const {
         const uint16_t* at = samples + row * stride + column;
         return {at[plane], at[0], at[2 * plane]};
@@ -128,6 +126,16 @@ public:
         start();
     }
 
+    // Whether nearly all pixels that are not clipped have luma and chroma.
+    bool fits() const {
+        int64_t clipped = 0;
+        for (int row = 0; row < height_; ++row)
+            for (int column = 0; column < width_; ++column)
+                clipped += is_clipped(picture_.pixel(row, column));
+        const int64_t all = int64_t{height_} * width_ - clipped;
+        return all - std::count(known_.begin(), known_.end(), 1) <= all / kFewOthers;
+    }
+
     // About what chroma costs.
     int64_t bits() const {
         return kChromaBits * int64_t{rows_} * columns_ + kCorrectionBits * wrong();
@@ -172,10 +180,15 @@ public:
                 const Chroma chroma = nearest(colours_, pixel, given);
                 const Lumas lumas = lumas_of(colours_, pixel, chroma);
                 if (lumas.gap()) return {};
-                if (chroma.first != given.first)
-                    found.corrections[0].push_back({place, chroma.first - given.first});
-                if (chroma.second != given.second)
-                    found.corrections[1].push_back({place, chroma.second - given.second});
+                if (!colours_.any_halved()) {
+                    found.chroma[0][place] = uint16_t(chroma.first);
+                    found.chroma[1][place] = uint16_t(chroma.second);
+                } else {
+                    if (chroma.first != given.first)
+                        found.corrections[0].push_back({place, chroma.first - given.first});
+                    if (chroma.second != given.second)
+                        found.corrections[1].push_back({place, chroma.second - given.second});
+                }
                 before = std::clamp(before, lumas.least, lumas.most);
                 found.luma[place] = uint16_t(before);
             }
@@ -184,6 +197,7 @@ public:
     }
 
 private:
+    static constexpr int kFewOthers = 50;  // one in so many has none
     static constexpr int kGrow = 3;  // nodes beside a wrong one that are searched again
 
     // States of a node on a line: as it is in the middle.
@@ -226,8 +240,9 @@ private:
                 // Clipped colours have many: that of the pixel to the left, if it can be.
                 if (clipped && before.first >= 0 && !lumas_of(colours_, pixel, before).gap())
                     estimate = before;
-                before = colours_.any_halved() ? nearest(colours_, pixel, estimate, kReaches[0])
-                                               : nearest(colours_, pixel, estimate);
+                before = estimate;
+                if (lumas_of(colours_, pixel, estimate).gap())
+                    before = nearest(colours_, pixel, estimate, kReaches[0]);
                 const int64_t place = int64_t{row} * width_ + column;
                 own_[0][place] = before.first, own_[1][place] = before.second;
                 known_[place] = !clipped && !lumas_of(colours_, pixel, before).gap();
@@ -495,12 +510,14 @@ std::optional<SourcePlanes> find_source_planes(const uint16_t* samples, int heig
     const std::vector<Picture> windows = windows_of(picture);
     for (const Kind kind : {Kind::kJpeg, Kind::kPhotoCd}) {
         SourceColours chosen{kind, {}, {}};
-        int64_t least = 0, wrong = 0, pixels = 0;
+        int64_t least = 0;
+        bool fits = true;
         for (const Picture& window : windows) {
             const Search search(chosen, window, team);
-            least += search.bits(), wrong += search.wrong(), pixels += window.plane_size();
+            fits = fits && search.fits();
+            least += search.bits();
         }
-        if (kFewWrong * wrong > pixels) continue;
+        if (!fits) continue;
         const int64_t full = least;
         for (const SourceColours& colours : halved_colours(kind)) {
             int64_t bits = 0;

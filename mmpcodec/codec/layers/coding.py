@@ -10,7 +10,7 @@ import numpy as np
 from mmpcodec.backends.cpu import source_planes
 from mmpcodec.codec.layers.tasks import LayerTask, samples_on_host
 from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
-from mmpcodec.depth import BYTE, extra_bits
+from mmpcodec.depth import extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout
@@ -21,7 +21,7 @@ from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import BYTES
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.reference.lossless.planes import to_planes
-from mmpcodec.reference.lossless.source_colours import LEAST_SIZE
+from mmpcodec.reference.lossless.source_colours import can_have_colours
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
@@ -119,9 +119,7 @@ def _code(
 def _source_of(task: LayerTask, threads: int | None) -> Any:
     """Return what the colours of a layer of lossless samples were made from, if that is known."""
     planes, tools = to_planes(task.plane), task.params.coded_tools
-    if len(planes) < 3 or task.depth != BYTE or tools.max_error:
-        return None
-    if min(planes.shape[1:]) < LEAST_SIZE:
+    if not can_have_colours(len(planes), planes.shape[1:], task.depth, tools.max_error):
         return None
     changes = np.count_nonzero(planes[0, :, 1:] != planes[0, :, :-1])
     if changes * FLAT < planes[0].size:

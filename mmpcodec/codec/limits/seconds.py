@@ -18,6 +18,7 @@ from mmpcodec.limits import DecodeLimits
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.coder import parted
+from mmpcodec.reference.lossless.source_colours import can_have_colours, code_colours
 from mmpcodec.reference.lossless.values import code_values
 from mmpcodec.tools import BlockTools, LosslessForm, LosslessTools
 
@@ -75,7 +76,7 @@ def seconds_to_decode(
                 total += samples * (own_rate + FLAT)
                 continue
             bits = depth_of(part, stream.layout, depth)
-            total += _layer_seconds(part, samples, own, bits, peek)
+            total += _layer_seconds(part, tile, own, bits, peek)
     return total
 
 
@@ -99,10 +100,11 @@ def seconds_within(
     return seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
 
 
-def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:
+def _layer_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: bool) -> float:
     tools, size = layer.tools, len(layer.payload)
     if isinstance(tools, LosslessTools):
-        return _lossless_seconds(layer, samples, planes, depth, peek)
+        return _lossless_seconds(layer, tile, planes, depth, peek)
+    samples = tile.width * tile.height
     if not isinstance(tools, BlockTools):
         small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
         return planes * samples * TREES_FLAT + small + size * TREES_BYTE
@@ -111,8 +113,8 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
 
 
-def _lossless_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:
-    tools, size = layer.tools, len(layer.payload)
+def _lossless_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: bool) -> float:
+    tools, size, samples = layer.tools, len(layer.payload), tile.width * tile.height
     assert isinstance(tools, LosslessTools)
     short = size <= MOST_PEEKED
     # Without a look into it, a plane that is alone may have two values or more.
@@ -121,7 +123,7 @@ def _lossless_seconds(layer: Layer, samples: int, planes: int, depth: int, peek:
     values = _values_of(layer, depth) if known else None
     flat = int(values == 1)
     if peek and short and not known:
-        flat = _flat_planes(layer, planes, depth)
+        flat = _flat_planes(layer, tile, planes, depth)
     rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
     several = samples * rates + size * LOSSLESS_BYTE
     if not alone or flat or (values or 0) > 2:
@@ -152,13 +154,16 @@ def _values_of(layer: Layer, depth: int) -> int | None:
         return None
 
 
-def _flat_planes(layer: Layer, planes: int, depth: int) -> int:
+def _flat_planes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
     """Return the number of first planes that have one value, which the decoder fills at once."""
-    flat = 0
+    flat, error = 0, layer.tools.max_error
+    begins = can_have_colours(planes, (tile.height, tile.width), depth, error)
     try:
         for stream in parted(bytes(layer.payload), planes):
             reader = SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True)
-            if layer.tools.max_error or len(code_values(reader, depth, None, 0)) > 1:
+            if begins and not flat:
+                code_colours(reader, None)
+            if error or len(code_values(reader, depth, None, 0)) > 1:
                 break
             flat += 1
     except FormatError:

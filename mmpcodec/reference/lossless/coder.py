@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
@@ -29,10 +28,10 @@ from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
 from mmpcodec.reference.lossless.source_colours import (
-    LEAST_SIZE,
     NONE,
     SourceColours,
     SourcePlanes,
+    can_have_colours,
     code_colours,
     code_corrections,
     colours_of,
@@ -435,7 +434,7 @@ def _code_planes(
     cell_rates : (R, C) int64 array
     """
     count, colours = len(coders), SourceColours()
-    if count >= 3 and depth == BYTE and not form.max_error and min(shape[1:]) >= LEAST_SIZE:
+    if can_have_colours(count, shape[1:], depth, form.max_error):
         colours = code_colours(coders[0], None if given is None else colours_of(source))
     if given is not None:
         given = list(given)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import BinaryModels, BitCoder
 
@@ -77,6 +78,11 @@ class SourcePlanes(Protocol):
     luma: np.ndarray
     chroma: tuple[np.ndarray, np.ndarray]
     corrections: tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def can_have_colours(planes: int, shape: tuple[int, int], depth: int, max_error: int) -> bool:
+    """Return whether a payload of planes of this shape has the fields of source colours."""
+    return planes >= 3 and depth == BYTE and not max_error and min(shape) >= LEAST_SIZE
 
 
 def colours_of(source: SourcePlanes | None) -> SourceColours:
