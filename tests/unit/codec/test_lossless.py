@@ -1,10 +1,12 @@
 """Pictures of lossless samples: all forms and depths come back, and ``auto`` takes them."""
 
+import io
 import zlib
 
 import numpy as np
 import pytest
 from mutate import places
+from PIL import Image
 from support.strategies import text_like
 
 import mmpcodec
@@ -161,3 +163,47 @@ def test_few_values_for_their_range_are_coded_without_loss():
     picture[0] = np.clip(2 * np.arange(100), 0, 120)
     lossless = mmpcodec.encode(picture, 0)
     assert len(mmpcodec.encode(picture, max_error=1)) <= len(lossless)
+
+
+def decoded_jpeg(subsampling, shape=(70, 90)):
+    """RGB that Pillow decodes from a JPEG file."""
+    rows, columns = np.indices(shape)
+    noise = np.random.default_rng(subsampling).normal(0, 10, (*shape, 3))
+    waves = np.stack([np.sin(rows / 7), np.cos(columns / 9), np.sin((rows + columns) / 11)], -1)
+    pixels = np.clip(125 + 70 * waves + noise, 0, 255).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "JPEG", quality=93, subsampling=subsampling)
+    return np.asarray(Image.open(file))
+
+
+@pytest.mark.parametrize("effort", [1, 2])
+@pytest.mark.parametrize(("subsampling", "share"), [(0, 0.9), (1, 0.8), (2, 0.75)])
+def test_decoded_jpegs_need_fewer_bytes(subsampling, share, effort):
+    """The same pixels with one that JPEG cannot have are coded as other pictures are."""
+    picture = decoded_jpeg(subsampling)
+    data = mmpcodec.encode(picture, lossless=True, effort=effort)
+    np.testing.assert_array_equal(mmpcodec.decode(data), picture)
+    others = picture ^ (np.arange(picture.size).reshape(picture.shape) % 2).astype(np.uint8)
+    assert len(data) < share * len(mmpcodec.encode(others, lossless=True, effort=effort))
+    cut = picture[5:, 3:]
+    alpha = np.dstack([cut, cut[..., 1]])
+    for made in (cut, alpha):
+        again = mmpcodec.encode(made, lossless=True, effort=effort, tile_size=64)
+        np.testing.assert_array_equal(mmpcodec.decode(again), made)
+
+
+def test_decoded_jpegs_with_errors_and_more_bits():
+    picture = decoded_jpeg(2, (30, 40))
+    near = mmpcodec.decode(mmpcodec.encode(picture, max_error=1))
+    assert np.abs(near.astype(int) - picture).max() == 1
+    deep = picture.astype(np.uint16) * 4
+    found = mmpcodec.decode(mmpcodec.encode(deep, lossless=True, depth=10))
+    np.testing.assert_array_equal(found, deep)
+
+
+def test_edited_jpegs():
+    """Text on a picture that was JPEG: the pixels come back."""
+    picture = decoded_jpeg(2).copy()
+    picture[20:24, 10:40] = (255, 0, 1)
+    data = mmpcodec.encode(picture, lossless=True)
+    np.testing.assert_array_equal(mmpcodec.decode(data), picture)

@@ -76,12 +76,13 @@ def test_colours_of_single_pixels():
 def test_interpolation_of_single_samples():
     chroma = np.array([[10, 20, 41, 50], [60, 77, 90, 100], [111, 120, 135, 140]])
     both = SourceColours(JPEG, (True, True))
-    assert interpolated(chroma, both, (2, 4)).tolist() == [
-        [(9 * 77 + 3 * 60 + 3 * 20 + 10 + 8) >> 4, (9 * 77 + 3 * 90 + 3 * 20 + 41 + 7) >> 4]
-        + [(9 * 90 + 3 * 77 + 3 * 41 + 20 + 8) >> 4, (9 * 90 + 3 * 100 + 3 * 41 + 50 + 7) >> 4],
-        [(9 * 77 + 3 * 60 + 3 * 120 + 111 + 8) >> 4, (9 * 77 + 3 * 90 + 3 * 120 + 135 + 7) >> 4]
-        + [(9 * 90 + 3 * 77 + 3 * 135 + 120 + 8) >> 4, (9 * 90 + 3 * 100 + 3 * 135 + 140 + 7) >> 4],
+    expected = [
+        [9 * 77 + 3 * 60 + 3 * 20 + 10 + 8, 9 * 77 + 3 * 90 + 3 * 20 + 41 + 7],
+        [9 * 77 + 3 * 60 + 3 * 120 + 111 + 8, 9 * 77 + 3 * 90 + 3 * 120 + 135 + 7],
     ]
+    expected[0] += [9 * 90 + 3 * 77 + 3 * 41 + 20 + 8, 9 * 90 + 3 * 100 + 3 * 41 + 50 + 7]
+    expected[1] += [9 * 90 + 3 * 77 + 3 * 135 + 120 + 8, 9 * 90 + 3 * 100 + 3 * 135 + 140 + 7]
+    assert interpolated(chroma, both, (2, 4)).tolist() == (np.array(expected) >> 4).tolist()
     columns = SourceColours(JPEG, (False, True), (0, 1))
     assert interpolated(chroma[:1], columns, (1, 3)).tolist() == [
         [(60 + 41 + 2) >> 2, (3 * 41 + 20 + 1) >> 2, (3 * 41 + 50 + 2) >> 2]
