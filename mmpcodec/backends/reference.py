@@ -55,8 +55,8 @@ class ReferenceBackend(Backend):
                 *encode_blocks(plane, tools, lambda_fixed, params.effort, report, *more)
             )
         if isinstance(tools, LosslessTools):
-            more = report, task.chain, task.source
-            found = encode_planes(to_planes(plane), task.depth, tools.form, *more)
+            planes, form = to_planes(plane), tools.form
+            found = encode_planes(planes, task.depth, form, report, task.chain, task.source)
             return _coded_lossless(task.depth, *found)
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 

@@ -9,7 +9,7 @@ from cases import Case, parameters, shipped
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.filters.fixed import value_of
-from mmpcodec.reference.lossless.source_colours import (
+from mmpcodec.reference.lossless.source_colours.colours import (
     JPEG,
     PHOTO_CD,
     SourceColours,

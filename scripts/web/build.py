@@ -31,7 +31,7 @@ LINKED = ["-mexec-model=reactor", "-O3", "-s", "-Wl,--gc-sections", "-Wl,--impor
 STACK = ["-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304"]
 NOT_DECODING = {
     *("encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx512vnni.cpp"),
-    *("crew.cpp", "colour_search.cpp"),  # need threads
+    "crew.cpp",  # needs threads
 }
 
 

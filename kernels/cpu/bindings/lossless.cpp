@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cpu/lossless/codec.h"
-#include "cpu/lossless/colour_search.h"
+#include "cpu/lossless/source_colours/search.h"
 #include "cpu/bindings/bindings.h"
 #include "cpu/bindings/gil.h"
 #include "cpu/runtime/zeroed.h"

@@ -8,7 +8,7 @@
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
 #include "cpu/lossless/plane_coder.h"
-#include "cpu/lossless/source_colours.h"
+#include "cpu/lossless/source_colours/corrections.h"
 #include "cpu/lossless/two_values/periods.h"
 #include "cpu/lossless/two_values/plane.h"
 #include "cpu/lossless/values.h"

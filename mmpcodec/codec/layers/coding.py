@@ -21,7 +21,7 @@ from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import BYTES
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.reference.lossless.planes import to_planes
-from mmpcodec.reference.lossless.source_colours import can_have_colours
+from mmpcodec.reference.lossless.source_colours.colours import can_have_colours
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each

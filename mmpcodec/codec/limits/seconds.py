@@ -17,8 +17,8 @@ from mmpcodec.format.tiles import Tile
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
-from mmpcodec.reference.lossless.coder import parted
-from mmpcodec.reference.lossless.source_colours import can_have_colours, code_colours
+from mmpcodec.reference.lossless.source_colours.colours import can_have_colours, code_colours
+from mmpcodec.reference.lossless.streams import parted
 from mmpcodec.reference.lossless.values import code_values
 from mmpcodec.tools import BlockTools, LosslessForm, LosslessTools
 

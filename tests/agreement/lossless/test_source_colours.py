@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.luma_and_chroma import COLOURS, made_from
 from support.operations import silent
-from support.planes import outcome
+from support.planes import COLOURS, made_from, outcome
 
 from mmpcodec import _cpu
 from mmpcodec.reference.lossless import coder
-from mmpcodec.reference.lossless.source_colours import JPEG, SourceColours
+from mmpcodec.reference.lossless.source_colours.colours import JPEG, SourceColours
 from mmpcodec.tools import LOSSLESS_FORMS
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from mmpcodec import CorruptStream, TruncatedStream
 from mmpcodec.errors import FormatError
-from mmpcodec.reference.lossless.coder import decode_planes, encode_planes, joined, parted
+from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
+from mmpcodec.reference.lossless.streams import joined, parted
 
 
 def tools(predictors=3, models=16, weight_sets=4, last_stage=True, max_error=0):

@@ -2,23 +2,23 @@
 
 import numpy as np
 import pytest
-from support.luma_and_chroma import COLOURS, made_from
+from support.planes import COLOURS, made_from
 
 from mmpcodec import CorruptStream
 from mmpcodec.reference.entropy.binary import BinaryModels
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
-from mmpcodec.reference.lossless.coder import decode_planes, encode_planes, joined
-from mmpcodec.reference.lossless.source_colours import (
+from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
+from mmpcodec.reference.lossless.source_colours.colours import (
     JPEG,
     PHOTO_CD,
-    LengthCoder,
     SourceColours,
     code_colours,
-    code_corrections,
     interpolated,
     to_pixels,
 )
+from mmpcodec.reference.lossless.source_colours.corrections import LengthCoder, code_corrections
+from mmpcodec.reference.lossless.streams import joined
 from mmpcodec.reference.lossless.values import code_values, used_values
 from mmpcodec.tools import LOSSLESS_FORMS
 

@@ -1,4 +1,4 @@
-#include "cpu/lossless/colour_search.h"
+#include "cpu/lossless/source_colours/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@ constexpr int kRows = SourceColours::kRows, kColumns = SourceColours::kColumns;
 // How far the chroma of a pixel is searched around an estimate; the farther where none is found.
 constexpr int kReaches[] = {2, 6, 20, 64};
 constexpr int kPasses = 8;  // along lines of both axes
-constexpr int kFewChanges = 4096;  // more passes if more than one of so many nodes changes
+constexpr int kFewChanges = 4096;  // the last pass changes at most one of 4096 nodes
 constexpr int kSweeps = 2;  // that mend pixels of which a colour is clipped
 constexpr int kTasks = 64;
 constexpr int kWindow = 32, kWindows = 3;  // side of the parts that choose the colours; how many a row
 constexpr int kChromaBits = 3, kCorrectionBits = 12;  // of a place of chroma, about
-constexpr int kGood = 2;  // colours that need one in so many of the bits of full chroma are taken
+constexpr int kGood = 2;  // colours that need half of the bits of full chroma are taken at once
 // Inverse of the triangle filter, on means of two pixels, in 1/1024.
 constexpr int kInverse[5] = {1446, -248, 43, -7, 1};
 
@@ -197,7 +197,7 @@ public:
     }
 
 private:
-    static constexpr int kFewOthers = 50;  // one in so many has none
+    static constexpr int kFewOthers = 50;  // at most one pixel of 50 has none
     static constexpr int kGrow = 3;  // nodes beside a wrong one that are searched again
 
     // States of a node on a line: as it is in the middle.

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "cpu/lossless/source_colours.h"
+#include "cpu/lossless/source_colours/corrections.h"
 #include "cpu/runtime/thread_team.h"
 
 namespace mmp {

@@ -1,7 +1,7 @@
 """Luma and chroma that red, green and blue were made from.
 
 Source: section "Source colours" of ``docs/format/format.md``. The search for them, which is a
-matter of the encoder, is in ``kernels/cpu/lossless/colour_search.cpp`` alone.
+matter of the encoder, is in ``kernels/cpu/lossless/source_colours/search.cpp`` alone.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream
-from mmpcodec.reference.entropy.binary import BinaryModels, BitCoder
+from mmpcodec.reference.entropy.binary import BitCoder
 
 SECTION = "Source colours"
 NONE, JPEG, PHOTO_CD = 0, 1, 2
@@ -21,10 +21,6 @@ LEAST_SIZE = 8
 BIAS = 1 << 15
 LUMA = 89024
 """Luma of PhotoCD in red, green and blue, in 1/65536."""
-LONGEST = 31
-"""Digits of the longest number of a correction, without the leading one."""
-DIGITS = 16
-"""Digits of a plain number."""
 
 
 @dataclass(frozen=True)
@@ -104,14 +100,16 @@ def code_colours(coder: BitCoder, given: SourceColours | None) -> SourceColours:
     def plain(bits: int, number: int | None) -> int:
         return coder.plain("map", bits, number)
 
-    kind = plain(2, given and given.kind)
+    kind = plain(2, None if given is None else given.kind)
     if kind > PHOTO_CD:
         raise CorruptStream(SECTION, "colours are 3, allowed is 0 to 2")
     if kind == NONE:
         return SourceColours()
-    rows, columns = (bool(plain(1, given and int(given.halved[axis]))) for axis in (0, 1))
+    rows, columns = (
+        bool(plain(1, None if given is None else int(given.halved[axis]))) for axis in (0, 1)
+    )
     down, right = (
-        plain(1, given and given.phase[axis]) if halved else 0
+        plain(1, None if given is None else given.phase[axis]) if halved else 0
         for axis, halved in enumerate((rows, columns))
     )
     if kind == PHOTO_CD and rows != columns:
@@ -164,63 +162,3 @@ def to_pixels(luma: np.ndarray, chroma: list[np.ndarray], kind: int) -> np.ndarr
         green = LUMA * luma - 12714 * (b >> 16) - 33358 * (r >> 16) >> 16
         red, blue = LUMA * luma + r >> 16, LUMA * luma + b >> 16
     return np.clip(np.stack([green, red, blue]), 0, 255)
-
-
-class LengthCoder:
-    """Codes numbers of at least 0 by the number of their digits."""
-
-    def __init__(self, coder: BitCoder):
-        self.coder = coder
-        self.models = BinaryModels("residual", (LONGEST,))
-
-    def code(self, number: int | None) -> int:
-        """Code a number; None decodes."""
-        length, left, found = 0, 0, 1
-        own = None if number is None else (number + 1).bit_length() - 1
-        while length < LONGEST and self.models.code(
-            self.coder, (length,), None if own is None else int(own > length)
-        ):
-            length += 1
-        left = length
-        while left:
-            digits = min(left, DIGITS)
-            left -= digits
-            wanted = None if number is None else (number + 1 >> left) % (1 << digits)
-            found = (found << digits) + self.coder.plain("residual", digits, wanted)
-        return found - 1
-
-
-def code_corrections(
-    coder: BitCoder, given: tuple[np.ndarray, np.ndarray] | None, pixels: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Code places of pixels, and what is added to their chroma; None decodes.
-
-    Raises
-    ------
-    CorruptStream
-        If a place is not below ``pixels``, or a chroma is corrected by more than 255.
-    """
-    gaps, sizes = LengthCoder(coder), LengthCoder(coder)
-    last, negative = BinaryModels("residual", (1,)), BinaryModels("residual", (1,))
-    places: list[int] = []
-    differences: list[int] = []
-    following = 0
-    while True:
-        number = len(places)
-        ends = None if given is None else int(number == len(given[0]))
-        if last.code(coder, (0,), ends):
-            return np.array(places, np.int64), np.array(differences, np.int64)
-        gap = below = size = None
-        if given is not None:
-            gap, own = int(given[0][number]) - following, int(given[1][number])
-            below, size = int(own < 0), abs(own) - 1
-        place = following + gaps.code(gap)
-        if place >= pixels:
-            raise CorruptStream(SECTION, f"correction of pixel {place}, the tile has {pixels}")
-        sign = -1 if negative.code(coder, (0,), below) else 1
-        found = sizes.code(size) + 1
-        if found > 255:
-            raise CorruptStream(SECTION, f"correction by {found}, allowed is 1 to 255")
-        places.append(place)
-        differences.append(sign * found)
-        following = place + 1

@@ -1,0 +1,1 @@
+"""Luma and chroma that red, green and blue were made from."""
