@@ -51,3 +51,10 @@ def test_refuses_layouts_that_the_palette_excludes():
     data, _ = file_of(picture(3, 8), transparent=False)
     with pytest.raises(ValueError, match="layout 2 cannot have this palette"):
         decode(remade(data, lambda own: own, layout=Layout.LUMA))
+
+
+def test_colours_of_palettes_have_no_source_colours():
+    """Their planes have one row, however large the tile is."""
+    data, shown = file_of(picture(3, 8, 9, 11), transparent=False)
+    samples, _ = decode(data)
+    np.testing.assert_array_equal(samples, shown)

@@ -5,23 +5,35 @@ from independent.arithmetic import limited
 from independent.file import FORMS, Reader
 from independent.lossless.fitted_prediction import PLACES, Prediction
 from independent.lossless.logistic_mixing import LogisticMixing, learn
+from independent.lossless.source_colours import SourceColours
 from independent.lossless.two_values import two_values
 from independent.rangecoder import BinaryModels, RangeCoder
 
 
 def lossless_samples(payload, height, width, depth, count, tools, chain=None):
     """The planes of a layer, in the order of the form; ``chain`` is that of ``two_values``."""
+    planes, source = coded_planes(payload, height, width, depth, count, tools, chain)
+    planes = source.pixels(planes)
+    if count >= 3:
+        planes[:2] = planes[1::-1]  # green and red
+    return planes
+
+
+def coded_planes(payload, height, width, depth, count, tools, chain=None):
+    """The planes of a layer in the order of their streams, and its SourceColours."""
     reader = Reader(payload)
     sizes = [reader.number("bytes of a stream") for _ in range(count - 1)]
     streams = [reader.take(size) for size in sizes]
     streams.append(reader.rest())
-    order = (1, 0, 2, 3)[:count] if count >= 3 else range(count)
-    found = [None] * count
-    before = []
-    for number, stream in zip(order, streams, strict=True):
+    has_fields = count >= 3 and depth == 8 and not tools["max error"] and min(height, width) >= 8
+    found, decoded = [], []
+    for number, stream in enumerate(streams):
         coder = RangeCoder(stream)
+        if number == 0:
+            source = SourceColours(height, width, coder if has_fields else None)
         occurring = range(2**depth) if tools["max error"] else values(coder, depth)
-        plane = Plane(height, width, len(occurring) - 1)
+        plane = Plane(*source.shape(number), len(occurring) - 1)
+        before = source.earlier(decoded)
         if plane.M == 1 and count == 1 and not tools["max error"]:
             two_values(coder, plane, form_number(tools), chain)
         elif plane.M > 0:
@@ -30,10 +42,11 @@ def lossless_samples(payload, height, width, depth, count, tools, chain=None):
             else:
                 noisy = coder.bit(32768)
                 PlaneDecoder(coder, plane, before, tools, noisy).decode()
+        source.read_corrections(coder, number)
         coder.end()
-        before = [plane, *before[:1]]
-        found[number] = np.array(occurring)[np.array(plane.x)]
-    return found
+        decoded.append(plane)
+        found.append(np.array(occurring)[np.array(plane.x)])
+    return found, source
 
 
 def form_number(tools):
