@@ -95,6 +95,7 @@ WITHOUT_KERNEL = {
     "palette": "cpu/tiles/colours draws palettes",
     "trees/coder": "cpu/trees/picture holds the state, cpu/trees/encoder and decoder walk through",
     "trees/copy_search": "cpu/trees/search/tree searches copies and elements",
+    "lossless/streams": "cpu/lossless/codec joins and parts the streams of planes",
     "trees/fragments": "cpu/trees/picture pads the plane",
     "trees/segments": "shared/trees/scales.h numbers the segments of a fragment",
 }

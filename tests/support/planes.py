@@ -1,5 +1,5 @@
-"""Planes to code as lossless samples, also of luma and chroma, outcomes of decoding, and rounding modes of floating
-point."""
+"""Planes to code as lossless samples, some of luma and chroma; outcomes of decoding; and rounding
+modes of floating point."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

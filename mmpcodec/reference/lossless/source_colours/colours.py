@@ -85,7 +85,8 @@ def colours_of(source: SourcePlanes | None) -> SourceColours:
     """Return the colours of planes to encode."""
     if source is None:
         return SourceColours()
-    return SourceColours(source.kind, tuple(source.halved), tuple(source.phase))
+    (rows, columns), (down, right) = source.halved, source.phase
+    return SourceColours(source.kind, (rows, columns), (down, right))
 
 
 def code_colours(coder: BitCoder, given: SourceColours | None) -> SourceColours:
