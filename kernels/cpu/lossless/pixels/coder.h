@@ -1,0 +1,119 @@
+// Codes the pixels of the blocks that repeat, whole pixels one after the other. Source: section
+// "Repeating pixels" of docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cpu/lossless/pixels/candidates.h"
+#include "cpu/lossless/pixels/escape.h"
+#include "cpu/lossless/pixels/flat.h"
+#include "cpu/lossless/pixels/places.h"
+#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/settings.h"
+
+namespace mmp::pixels {
+
+template <class Coder, class Colour, const Settings& S>
+class PixelCoder {
+public:
+    PixelCoder(const ColourShape& shape, int width, int height, Coder& coder)
+        : rows_(width, height), places_(rows_), flat_(width), candidates_(shape),
+          escape_(shape, rows_), kinds_(width + 2), above_(width + 2), coder_(coder) {}
+
+    PixelRows<Colour>& rows() { return rows_; }
+
+    void begin_row(int row) {
+        row_ = row;
+        rows_.begin_row(row);
+        places_.begin_row();
+        flat_.begin_row();
+        kinds_.swap(above_);
+        kinds_[0] = Kind::flat;
+    }
+    void end_row() { rows_.end_row(row_); }
+
+    // Codes the pixels of a row from a column to before another. `given` is the colours of the row
+    // if they are written.
+    MMP_INLINE void code_pixels(int column, int end, const Colour* given) {
+        const auto code = [&](int one, int bit) __attribute__((always_inline)) {
+            return coder_.code(uint32_t(one), bit);
+        };
+        while (column < end) {
+            Colour* here = rows_.at(row_, column);
+            const int64_t stride = rows_.stride();
+            bool flat = Flat<Colour>::is_flat(here, stride);
+            if (flat) {
+                const Colour colour = here[-1];
+                if (column + Flat<Colour>::kGroup <= end && Flat<Colour>::is_group(here, stride)) {
+                    const bool same =
+                        given && !Flat<Colour>::differs(given + column, colour, Flat<Colour>::kGroup);
+                    int count = Flat<Colour>::kGroup;
+                    if (!flat_.code_group(column, colour, same, code)) {
+                        int first = 0;
+                        while (given && given[column + first] == colour) ++first;
+                        count = flat_.code_end(first, code);
+                    }
+                    pass(column, count, colour);
+                    if (count == Flat<Colour>::kGroup) continue;
+                    here += count;
+                } else if (flat_.code_single(column, here, stride,
+                                             given && given[column] == colour, code)) {
+                    pass(column, 1, colour);
+                    continue;
+                }
+            }
+            code_pixel(column, here, flat, given ? given[column] : 0, code);
+            ++column;
+        }
+    }
+    // Leaves out pixels that are natural; their colours are 0.
+    MMP_INLINE void leave(int column, int count) { pass(column, count, 0); }
+
+private:
+    MMP_INLINE void pass(int& column, int count, Colour colour) {
+        if (count == 0) return;
+        std::fill_n(rows_.at(row_, column), count, colour);
+        std::fill_n(&kinds_[column + 1], count, Kind::flat);
+        places_.skip(column, count);
+        flat_.pass(column, count);
+        column += count;
+    }
+
+    template <class Code>
+    MMP_INLINE void code_pixel(int column, Colour* here, bool flat, Colour given, Code&& code) {
+        const Around<Colour> v(here, rows_.stride());
+        const Contexts<Colour> contexts(v);
+        const Place place = places_.find(row_, column, contexts.of[4]);
+        const Colour placed = place.at.row >= 0 ? places_.colour(place) : 0;
+        const Kind *own = &kinds_[column + 1], *above = &above_[column + 1];
+        const int escaped = (own[-1] == Kind::escaped) + (above[-1] == Kind::escaped) +
+                            (above[0] == Kind::escaped) + (above[1] == Kind::escaped);
+        const int slopes = (own[-1] == Kind::sloped) + (above[0] == Kind::sloped);
+        Colour colour = given;
+        const bool found =
+            candidates_.code(v, contexts, place, placed, flat, escaped >= 3 ? 1 : 2, slopes, colour,
+                             coder_.writes, code);
+        if (!found) colour = escape_.code(v, place, placed, given, code);
+        escape_.see(here, row_, column, !found);
+        *here = colour;
+        candidates_.see(colour);
+        flat_.change(column, colour);
+        const bool sloped = found && colour == candidates_.slope() &&
+                            (slopes || (colour != v.w && colour != v.n));
+        kinds_[column + 1] = !found ? Kind::escaped : sloped ? Kind::sloped : Kind::candidate;
+    }
+
+    PixelRows<Colour> rows_;
+    Places<Colour> places_;
+    Flat<Colour> flat_;
+    Candidates<Colour, S> candidates_;
+    Escape<Colour, S> escape_;
+    std::vector<Kind> kinds_, above_;  // of the pixels of the row and of the one above; after a margin
+    Coder& coder_;
+    int row_ = 0;
+};
+
+}  // namespace mmp::pixels
