@@ -41,7 +41,7 @@ public:
     MMP_INLINE int odds(int middle) {
         middle_ = below(middle);
         const uint32_t upper = high_ - middle_ + 1, lower = middle_ - low_ + 1;
-        return kMix.stretch[std::min<uint32_t>(upper * 4096 / (upper + lower), 4095)];
+        return stretched(int(upper * 4096 / (upper + lower)) << 4);
     }
     MMP_INLINE void take(int upper) { (upper ? low_ : high_) = middle_; }
 

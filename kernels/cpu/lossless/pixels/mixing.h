@@ -28,13 +28,16 @@ MMP_INLINE uint32_t hash_of(uint32_t first, Values... values) {
     return first;
 }
 
+// The logarithm of odds of a probability, in 1/256.
+MMP_INLINE int stretched(int one) { return kMix.stretch[(one ^ 0x8000) >> 4]; }
+
 // A model that nearly follows its first bits: probability xor 32768, then its uses.
 struct QuickModel {
     uint16_t stored = 0;
     uint16_t uses = 0;
 
     MMP_INLINE int one() const { return stored ^ 0x8000; }
-    MMP_INLINE int odds() const { return kMix.stretch[one() >> 4]; }
+    MMP_INLINE int odds() const { return kMix.stretch[stored >> 4]; }
     MMP_INLINE void learn(int bit) {
         const int now = one();
         const int64_t moved =
