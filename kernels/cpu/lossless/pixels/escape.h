@@ -108,13 +108,13 @@ private:
         uint32_t check;
     };
 
-    static std::array<int, S.sets> set_rows() {
-        std::array<int, S.sets> rows{};
+    static std::array<int, S.value_sets> set_rows() {
+        std::array<int, S.value_sets> rows{};
         constexpr int kRows[3] = {16 * kActive, 16 * 2 * 4, 16 * 8};
-        for (int i = 0; i < S.sets; ++i) rows[i] = kRows[i];
+        for (int i = 0; i < S.value_sets; ++i) rows[i] = kRows[i];
         return rows;
     }
-    static constexpr int start_weight() { return kUnitWeight * (S.sets == 1 ? 25 : 20) / 100 / S.sets; }
+    static constexpr int start_weight() { return kUnitWeight * (S.value_sets == 1 ? 25 : 20) / 100 / S.value_sets; }
 
     // Sets the predictions of a sample, and the scale of each.
     MMP_INLINE void predict(const Around<Colour>& v, const Place& place, Colour placed,
@@ -184,7 +184,7 @@ private:
         for (int i = 0; i < S.predictors; ++i) {
             predicted_[i] = limited(found[i], k);
             scale_[i] = &scales_[k][i][scale_class[i]];
-            shares_[i].begin(predicted_[i], *scale_[i], 1 << shape_.bits[k]);
+            shares_[i].begin(predicted_[i], *scale_[i], shape_.most[k] + 1);
         }
     }
     MMP_INLINE int limited(int64_t value, int k) const {
@@ -243,8 +243,8 @@ private:
             if (middle <= shape_.most[k]) {
                 found = code_bit(values, node, middle, bit, k, given >> bit & 1, code);
                 if (found) low = middle;
+                for (int i = 0; i < S.predictors; ++i) shares_[i].take(found);
             }
-            for (int i = 0; i < S.predictors; ++i) shares_[i].take(found);
             node = 2 * node + found;
         }
         return low;
@@ -264,11 +264,11 @@ private:
         for (int i = 0; i < S.predictors; ++i)
             inputs[S.value_contexts + i] = shares_[i].odds(middle);
         inputs[kInputs - 1] = 64;
-        std::array<int, S.sets> rows;
+        std::array<int, S.value_sets> rows;
         rows[0] = bit * kActive + active_;
-        if constexpr (S.sets > 1)
+        if constexpr (S.value_sets > 1)
             rows[1] = (bit * 2 + lined_) * 4 + (sure < 2 ? 0 : sure < 4 ? 1 : sure < 5 ? 2 : 3);
-        if constexpr (S.sets > 2) rows[2] = bit * 8 + (k ? int(lined_) : match_.near);
+        if constexpr (S.value_sets > 2) rows[2] = bit * 8 + (k ? int(lined_) : match_.near);
         const int one = mixers_[k].predict(inputs, rows);
         const int found = code(std::clamp(one, 16, 65520), given);
         mixers_[k].learn(found);
@@ -293,7 +293,7 @@ private:
     Shapes<Colour> shapes_;
     ZeroedLines<Values> values_;
     std::vector<SlowModel> counted_;
-    std::vector<Mixer<kInputs, S.sets>> mixers_;
+    std::vector<Mixer<kInputs, S.value_sets>> mixers_;
     Scale scales_[kMostPlanes][kMostPredictors][kScales];
 
     // Of the pixel that is coded.
