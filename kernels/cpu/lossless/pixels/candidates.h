@@ -20,11 +20,10 @@ namespace mmp::pixels {
 enum class Kind : uint8_t { flat, candidate, escaped, sloped };
 
 // The hashes of the contexts of lists.
-template <class Colour>
 struct Contexts {
     uint32_t of[12];
 
-    MMP_INLINE explicit Contexts(const Around<Colour>& v) {
+    MMP_INLINE explicit Contexts(const Around& v) {
         const auto at = [&](int up, int right) __attribute__((always_inline)) {
             return folded(v.at(up, right));
         };
@@ -45,7 +44,7 @@ struct Contexts {
     }
 };
 
-template <class Colour, const Settings& S>
+template <const Settings& S>
 class Candidates {
 public:
     static constexpr int kAsked = 2;
@@ -69,12 +68,12 @@ public:
 
     // Codes a pixel by candidates. Returns whether one of them was right; then it is `colour`.
     template <class Code>
-    MMP_INLINE bool code(const Around<Colour>& v, const Contexts<Colour>& contexts,
+    MMP_INLINE bool code(const Around& v, const Contexts& contexts,
                          const Place& place, Colour placed, bool flat, int most_asked, int slopes,
                          Colour& colour, bool writes, Code&& code) {
         for (int i = 0; i < S.lists; ++i) lists_[i] = &table_.find(contexts.of[S.of_list[i]], i);
         slope_ = slope_of(v);
-        Refused<Colour> refused;
+        Refused refused;
         if (flat) refused.colours[refused.count++] = v.w;
         gather(v, place, placed, flat, slopes);
         const Pattern pattern(v);
@@ -101,20 +100,18 @@ private:
 
     // Which neighbours are equal.
     struct Pattern {
-        uint32_t equal, near, far;
+        uint32_t equal, near;
 
-        MMP_INLINE explicit Pattern(const Around<Colour>& v) {
-            const Colour of[12] = {v.w,          v.n,          v.ne,         v.nw,
-                                   v.ww,         v.nn,         v.at(1, 2),   v.at(2, -1),
-                                   v.at(2, 1),   v.at(1, -2),  v.at(1, 3),   v.at(0, -3)};
+        MMP_INLINE explicit Pattern(const Around& v) {
             equal = (v.w == v.n) | (v.n == v.ne) << 1 | (v.nw == v.n) << 2 | (v.w == v.nw) << 3;
-            near = far = 0;
+            near = 0;
             if constexpr (S.directs > 1) {
-                for (int i = 1; i < (S.directs > 3 ? 12 : 8); ++i) {
+                const Colour of[8] = {v.w,  v.n,  v.ne,       v.nw,
+                                      v.ww, v.nn, v.at(1, 2), v.at(2, -1)};
+                for (int i = 1; i < 8; ++i) {
                     int j = 0;
                     while (of[j] != of[i]) ++j;
-                    if (i < 8) near = near * 9 + j;
-                    far = far * 13 + j;
+                    near = near * 9 + j;
                 }
             }
         }
@@ -122,17 +119,17 @@ private:
 
     static std::array<int, S.sets> set_rows() {
         std::array<int, S.sets> rows{};
-        constexpr int kRows[3] = {2 * 4 * 8 * 16, 2 * 256, 2 * 2 * 4 * 16};
+        constexpr int kRows[2] = {2 * 4 * 8 * 16, 2 * 256};
         for (int i = 0; i < S.sets; ++i) rows[i] = kRows[i];
         return rows;
     }
 
     // The colour that continues the slope of all planes.
-    MMP_INLINE Colour slope_of(const Around<Colour>& v) const {
+    MMP_INLINE Colour slope_of(const Around& v) const {
         Colour colour = 0;
         for (int k = 0; k < shape_.planes; ++k) {
             const int along = shape_.sample(v.w, k) + shape_.sample(v.n, k) - shape_.sample(v.nw, k);
-            colour |= shape_.template part<Colour>(std::clamp(along, 0, shape_.most[k]), k);
+            colour |= shape_.part(std::clamp(along, 0, shape_.most[k]), k);
         }
         return colour;
     }
@@ -143,7 +140,7 @@ private:
             if (candidates_[i] == colour) return;
         candidates_[count_++] = colour;
     }
-    MMP_INLINE void gather(const Around<Colour>& v, const Place& place, Colour placed, bool flat,
+    MMP_INLINE void gather(const Around& v, const Place& place, Colour placed, bool flat,
                            int slopes) {
         count_ = 0;
         if (place.at.row >= 0) add(placed);
@@ -156,7 +153,7 @@ private:
     }
 
     MMP_INLINE Colour take_best(const Place& place, Colour placed, int slopes,
-                                const Refused<Colour>& refused) {
+                                const Refused& refused) {
         int best = 0, most = INT32_MIN;
         for (int i = 0; i < count_; ++i) {
             const Colour colour = candidates_[i];
@@ -180,9 +177,9 @@ private:
     }
 
     template <class Code>
-    MMP_INLINE bool ask(const Around<Colour>& v, const Pattern& pattern, const Place& place,
+    MMP_INLINE bool ask(const Around& v, const Pattern& pattern, const Place& place,
                         Colour placed, int asked, int slopes, Colour colour,
-                        const Refused<Colour>& refused, bool given, Code&& code) {
+                        const Refused& refused, bool given, Code&& code) {
         const int near = place.near_class();
         const int agrees = place.at.row < 0        ? 3
                            : colour == placed      ? 1
@@ -195,7 +192,7 @@ private:
             const int state = list_state(*lists_[i], colour, refused);
             used[i] = state < 0 ? nullptr : &states_[(i * kAsked + asked) * kListStates + state];
             inputs[i] = used[i] ? used[i]->odds() : 0;
-            if (lists_[i]->counts[0] && (S.lists <= 5 || i < 6)) longest = i + 1;
+            if (i < 6 && lists_[i]->counts[0]) longest = i + 1;
         }
         used[S.lists] = agrees == 3 ? nullptr : &places_[near][agrees][asked];
         inputs[S.lists] = used[S.lists] ? used[S.lists]->odds() : 0;
@@ -206,17 +203,12 @@ private:
             (colour == v.ww) | (colour == v.nn) << 1 | (colour == v.at(1, 2)) << 2;
         const bool sloped = colour == slope_;
         const uint32_t key = folded(colour), placing = agrees * 8 + near;
-        uint32_t hashes[5];
+        uint32_t hashes[3];
         hashes[0] = hash_of(11, pattern.equal | position << 4 | farther << 8 | asked << 12 |
                                     agrees << 13 | sloped << 15 | slopes << 16);
         if constexpr (S.directs > 1) {
             hashes[1] = hash_of(12, pattern.near, position | farther << 4 | asked << 8);
             hashes[2] = hash_of(13, key, folded(v.w), folded(v.n), asked << 8 | placing);
-        }
-        if constexpr (S.directs > 3) {
-            hashes[3] = hash_of(14, pattern.far, position | farther << 4 | asked << 8,
-                                placing);
-            hashes[4] = hash_of(15, key, asked | position << 4 | agrees << 8);
         }
         QuickModel* direct[S.directs];
         SlowModel* counted[S.directs];
@@ -230,9 +222,6 @@ private:
         rows[0] = ((asked * 4 + agrees) * 8 + near) * 16 + longest;
         if constexpr (S.sets > 1)
             rows[1] = asked * 256 + (sloped && !position ? 15 : pattern.equal * 16 + position);
-        if constexpr (S.sets > 2)
-            rows[2] = ((asked * 2 + (longest && !lists_[longest - 1]->counts[1])) * 4 +
-                       std::min(slopes, 3)) * 16 + longest;
         const int one = mixer_.predict(inputs, rows);
         const bool right = code(std::clamp(one, 16, 65520), given);
         mixer_.learn(right);
@@ -246,7 +235,7 @@ private:
     }
 
     const ColourShape shape_;
-    ListTable<Colour> table_;
+    ListTable table_;
     std::vector<SlowModel> states_;
     std::vector<QuickModel> directs_;
     std::vector<SlowModel> counted_;
@@ -254,7 +243,7 @@ private:
     Mixer<kInputs, S.sets> mixer_;
 
     // Of the pixel that is coded.
-    List<Colour>* lists_[S.lists];
+    List* lists_[S.lists];
     Colour candidates_[kMostCandidates], slope_ = 0;
     int count_ = 0;
 };

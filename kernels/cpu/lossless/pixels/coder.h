@@ -16,14 +16,14 @@
 
 namespace mmp::pixels {
 
-template <class Coder, class Colour, const Settings& S>
+template <class Coder, const Settings& S>
 class PixelCoder {
 public:
     PixelCoder(const ColourShape& shape, int width, int height, Coder& coder)
         : rows_(width, height), places_(rows_), flat_(width), candidates_(shape),
           escape_(shape, rows_), kinds_(width + 2), above_(width + 2), coder_(coder) {}
 
-    PixelRows<Colour>& rows() { return rows_; }
+    PixelRows& rows() { return rows_; }
 
     void begin_row(int row) {
         row_ = row;
@@ -44,20 +44,20 @@ public:
         while (column < end) {
             Colour* here = rows_.at(row_, column);
             const int64_t stride = rows_.stride();
-            bool flat = Flat<Colour>::is_flat(here, stride);
+            bool flat = Flat::is_flat(here, stride);
             if (flat) {
                 const Colour colour = here[-1];
-                if (column + Flat<Colour>::kGroup <= end && Flat<Colour>::is_group(here, stride)) {
+                if (column + Flat::kGroup <= end && Flat::is_group(here, stride)) {
                     const bool same =
-                        given && !Flat<Colour>::differs(given + column, colour, Flat<Colour>::kGroup);
-                    int count = Flat<Colour>::kGroup;
+                        given && !Flat::differs(given + column, colour, Flat::kGroup);
+                    int count = Flat::kGroup;
                     if (!flat_.code_group(column, colour, same, code)) {
                         int first = 0;
                         while (given && given[column + first] == colour) ++first;
                         count = flat_.code_end(first, code);
                     }
                     pass(column, count, colour);
-                    if (count == Flat<Colour>::kGroup) continue;
+                    if (count == Flat::kGroup) continue;
                     here += count;
                 } else if (flat_.code_single(column, here, stride,
                                              given && given[column] == colour, code)) {
@@ -84,8 +84,8 @@ private:
 
     template <class Code>
     MMP_INLINE void code_pixel(int column, Colour* here, bool flat, Colour given, Code&& code) {
-        const Around<Colour> v(here, rows_.stride());
-        const Contexts<Colour> contexts(v);
+        const Around v(here, rows_.stride());
+        const Contexts contexts(v);
         const Place place = places_.find(row_, column, contexts.of[4]);
         const Colour placed = place.at.row >= 0 ? places_.colour(place) : 0;
         const Kind *own = &kinds_[column + 1], *above = &above_[column + 1];
@@ -106,11 +106,11 @@ private:
         kinds_[column + 1] = !found ? Kind::escaped : sloped ? Kind::sloped : Kind::candidate;
     }
 
-    PixelRows<Colour> rows_;
-    Places<Colour> places_;
-    Flat<Colour> flat_;
-    Candidates<Colour, S> candidates_;
-    Escape<Colour, S> escape_;
+    PixelRows rows_;
+    Places places_;
+    Flat flat_;
+    Candidates<S> candidates_;
+    Escape<S> escape_;
     std::vector<Kind> kinds_, above_;  // of the pixels of the row and of the one above; after a margin
     Coder& coder_;
     int row_ = 0;

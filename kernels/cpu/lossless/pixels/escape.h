@@ -17,7 +17,7 @@
 
 namespace mmp::pixels {
 
-constexpr int kValueContexts = 14, kMostPredictors = 9, kScales = 16;
+constexpr int kValueContexts = 12, kMostPredictors = 9, kScales = 16;
 
 // The mean error of a predictor, in 1/256.
 struct Scale {
@@ -53,10 +53,10 @@ private:
     int value_, inverse_, low_, high_, middle_;
 };
 
-template <class Colour, const Settings& S>
+template <const Settings& S>
 class Escape {
 public:
-    Escape(const ColourShape& shape, PixelRows<Colour>& rows)
+    Escape(const ColourShape& shape, PixelRows& rows)
         : shape_(shape), rows_(rows), lines_(shape), shapes_(shape, rows),
           values_(size_t{1} << S.value_bits, true),
           counted_(size_t(shape.planes) * S.value_contexts * 128) {
@@ -70,9 +70,9 @@ public:
     }
 
     template <class Code>
-    MMP_INLINE Colour code(const Around<Colour>& v, const Place& place, Colour placed, Colour given,
+    MMP_INLINE Colour code(const Around& v, const Place& place, Colour placed, Colour given,
                            Code&& code) {
-        background_ = ColourLines<Colour>::background_of(v);
+        background_ = ColourLines::background_of(v);
         auto& line = lines_.find(background_);
         lined_ = line.trust > 0 && line.background == background_;
         foreground_ = lined_ ? line.foreground : 0;
@@ -86,7 +86,7 @@ public:
             const int sample = code_sample(shape_.sample(given, k), k, code);
             for (int i = 0; i < S.predictors; ++i)
                 scale_[i]->learn(std::abs(sample - predicted_[i]));
-            colour |= shape_.template part<Colour>(sample, k);
+            colour |= shape_.part(sample, k);
         }
         lines_.see(line, background_, colour);
         return colour;
@@ -114,10 +114,10 @@ private:
         for (int i = 0; i < S.value_sets; ++i) rows[i] = kRows[i];
         return rows;
     }
-    static constexpr int start_weight() { return kUnitWeight * (S.value_sets == 1 ? 25 : 20) / 100 / S.value_sets; }
+    static constexpr int start_weight() { return kUnitWeight * (S.value_sets == 1 ? 25 : 15) / 100 / S.value_sets; }
 
     // Sets the predictions of a sample, and the scale of each.
-    MMP_INLINE void predict(const Around<Colour>& v, const Place& place, Colour placed,
+    MMP_INLINE void predict(const Around& v, const Place& place, Colour placed,
                             Colour before, int k) {
         const auto of = [&](Colour colour) __attribute__((always_inline)) {
             return shape_.sample(colour, k);
@@ -135,12 +135,12 @@ private:
         if (!based) {
             found[0] = median;
             found[1] = (2 * (w + n) + ne - nw) >> 2;
-            found[2] = n;
-            found[3] = w;
-            found[4] = place.at.row >= 0 ? of(placed) : median;
-            scale_class[4] = place.near_class() + 8 * (place.at.row >= 0);
-            found[5] = k == 0 && match_.value >= 0 ? match_.value : median;
-            if (k == 0 && match_.value >= 0) scale_class[5] = 8 + match_.near;
+            found[2] = k == 0 && match_.value >= 0 ? match_.value : median;
+            if (k == 0 && match_.value >= 0) scale_class[2] = 8 + match_.near;
+            found[3] = place.at.row >= 0 ? of(placed) : median;
+            scale_class[3] = place.near_class() + 8 * (place.at.row >= 0);
+            found[4] = n;
+            found[5] = w;
             found[6] = n + ne - of(v.at(2, 1));
             found[7] = 2 * w - of(v.ww);
             found[8] = (w + ne) >> 1;
@@ -159,22 +159,20 @@ private:
             }
             found[0] = line_;
             found[1] = slope_;
-            found[2] = w + off_w;
-            found[3] = n + off_n;
-            found[4] = place.at.row >= 0 ? of(placed) : line_;
-            scale_class[4] = place.near_class() + 8 * (place.at.row >= 0);
-            found[5] = line_;
-            if constexpr (S.predictors > 5) {
-                Colour low = v.w, high = v.w;
-                for (const Colour colour : {v.n, v.nw, v.ne, v.ww, v.nn, v.at(1, 2), v.at(1, -2),
-                                            v.at(2, 1), v.at(2, -1)}) {
-                    if (first(colour) < first(low)) low = colour;
-                    if (first(colour) > first(high)) high = colour;
-                }
-                if (first(high) > first(low))
-                    found[5] = on_line(q, first(low), of(low), first(high) - first(low),
-                                       of(high) - of(low));
+            found[2] = line_;
+            Colour low = v.w, high = v.w;
+            for (const Colour colour : {v.n, v.nw, v.ne, v.ww, v.nn, v.at(1, 2), v.at(1, -2),
+                                        v.at(2, 1), v.at(2, -1)}) {
+                if (first(colour) < first(low)) low = colour;
+                if (first(colour) > first(high)) high = colour;
             }
+            if (first(high) > first(low))
+                found[2] = on_line(q, first(low), of(low), first(high) - first(low),
+                                   of(high) - of(low));
+            found[3] = place.at.row >= 0 ? of(placed) : line_;
+            scale_class[3] = place.near_class() + 8 * (place.at.row >= 0);
+            found[4] = w + off_w;
+            found[5] = n + off_n;
             found[6] = ((w + n + off_w + off_n) * 2 + (ne - nw) - (first(v.ne) - first(v.nw))) >> 2;
             found[7] = q;
             const Colour second = before;
@@ -196,7 +194,7 @@ private:
     }
 
     // Sets the hashes of the contexts of values.
-    MMP_INLINE void choose(const Around<Colour>& v, const Place& place, Colour placed,
+    MMP_INLINE void choose(const Around& v, const Place& place, Colour placed,
                            Colour before, int k) {
         const auto upper = [&](Colour colour, int bits) __attribute__((always_inline)) {
             return uint32_t(shape_.sample(colour, k)) >> std::max(0, shape_.bits[k] - bits);
@@ -220,10 +218,7 @@ private:
             hash_of(10, place.at.row >= 0 ? folded(placed) : 0, place.at.row >= 0, so_far),
             hash_of(11, folded(background_), folded(foreground_), so_far),
             hash_of(12, quarters, line_ >> coarse),
-            hash_of(13, ne, so_far),
-            hash_of(14, folded(v.nw), so_far),
-            hash_of(15, upper(v.w, 4) | upper(v.n, 4) << 4 | uint32_t(shaped >> coarse) << 8,
-                    so_far)};
+            hash_of(13, ne, so_far)};
         for (int i = 0; i < S.value_contexts; ++i)
             hashes_[i] = hash_of(all[S.of_value[i]], k, i);
     }
@@ -288,9 +283,9 @@ private:
     }
 
     const ColourShape shape_;
-    PixelRows<Colour>& rows_;
-    ColourLines<Colour> lines_;
-    Shapes<Colour> shapes_;
+    PixelRows& rows_;
+    ColourLines lines_;
+    Shapes shapes_;
     ZeroedLines<Values> values_;
     std::vector<SlowModel> counted_;
     std::vector<Mixer<kInputs, S.value_sets>> mixers_;
@@ -299,7 +294,7 @@ private:
     // Of the pixel that is coded.
     Colour background_ = 0, foreground_ = 0;
     bool lined_ = false;
-    typename Shapes<Colour>::Match match_;
+    Shapes::Match match_;
     // Of its sample.
     int64_t slope_ = 0, line_ = 0;
     int active_ = 0, predicted_[kMostPredictors];

@@ -12,7 +12,6 @@
 
 namespace mmp::pixels {
 
-template <class Colour>
 class Flat {
 public:
     static constexpr int kGroup = 8;

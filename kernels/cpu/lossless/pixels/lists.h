@@ -14,7 +14,6 @@ namespace mmp::pixels {
 constexpr int kListed = 3;
 
 // Colours with the number of times each occurred, the last one first; counts of 0 end the list.
-template <class Colour>
 struct List {
     Colour colours[kListed];
     uint8_t counts[kListed];
@@ -57,7 +56,6 @@ struct ListLevels {
 inline const ListLevels kListLevels;
 
 // Candidates that were asked and refused.
-template <class Colour>
 struct Refused {
     int count = 0;
     Colour colours[3];
@@ -70,8 +68,7 @@ struct Refused {
 };
 
 // Returns what a list says of a colour, or -1 if nothing.
-template <class Colour>
-MMP_INLINE int list_state(const List<Colour>& list, Colour colour, const Refused<Colour>& refused) {
+MMP_INLINE int list_state(const List& list, Colour colour, const Refused& refused) {
     int rank = kListed, own = 0, others = 0;
     for (int i = 0; i < kListed && list.counts[i]; ++i) {
         if (list.colours[i] == colour)
@@ -83,17 +80,16 @@ MMP_INLINE int list_state(const List<Colour>& list, Colour colour, const Refused
     return rank | kListLevels.own[own] << 2 | kListLevels.others[std::min(others, 255)] << 5;
 }
 
-template <class Colour>
 class ListTable {
 public:
     explicit ListTable(int bits) : shift_(32 - bits), lists_(size_t{1} << bits, true) {}
 
     // Returns the list of a context. Two lists share a bucket; the poorer one makes room.
-    MMP_INLINE List<Colour>& find(uint32_t context, int number) {
+    MMP_INLINE List& find(uint32_t context, int number) {
         const uint32_t hash = chained(context, 0x51ED27u * (number + 1));
         const uint8_t check = uint8_t(hash & 255) | 1;
-        List<Colour>* one = &lists_[hash >> shift_];
-        List<Colour>* other = &lists_[(hash >> shift_) ^ 1];
+        List* one = &lists_[hash >> shift_];
+        List* other = &lists_[(hash >> shift_) ^ 1];
         if (one->check == check) return *one;
         if (other->check == check) return *other;
         if (one->counts[0] > other->counts[0]) std::swap(one, other);
@@ -105,7 +101,7 @@ public:
 
 private:
     const int shift_;
-    ZeroedLines<List<Colour>> lists_;
+    ZeroedLines<List> lists_;
 };
 
 }  // namespace mmp::pixels

@@ -34,10 +34,9 @@ struct Place {
     }
 };
 
-template <class Colour>
 class Places {
 public:
-    explicit Places(PixelRows<Colour>& rows)
+    explicit Places(PixelRows& rows)
         : rows_(rows), of_column_(rows.width()), last_(size_t{1} << kBits) {}
 
     void begin_row() { left_ = {}; }
@@ -85,7 +84,7 @@ private:
         return distance;
     }
 
-    PixelRows<Colour>& rows_;
+    PixelRows& rows_;
     std::vector<Spot> of_column_, last_;
     Spot left_;
 };

@@ -25,7 +25,6 @@ MMP_INLINE int64_t on_line(int at, int x, int y, int run, int rise) {
 }
 
 // For each background, the last colour of most contrast: colours of edges lie between the two.
-template <class Colour>
 class ColourLines {
 public:
     struct Line {
@@ -35,7 +34,7 @@ public:
 
     explicit ColourLines(const ColourShape& shape) : shape_(shape), lines_(1 << kBits) {}
 
-    static MMP_INLINE Colour background_of(const Around<Colour>& v) {
+    static MMP_INLINE Colour background_of(const Around& v) {
         const Colour of[4] = {v.n, v.w, v.ne, v.nw};
         int best = 0, most = 0;
         for (int i = 0; i < 4; ++i) {
@@ -89,7 +88,6 @@ private:
 };
 
 // Finds where the first plane had the same shape, in any brightness and contrast.
-template <class Colour>
 class Shapes {
 public:
     static constexpr int kClasses = 7, kNone = 6;
@@ -98,7 +96,7 @@ public:
         int near = kNone;
     };
 
-    Shapes(const ColourShape& shape, PixelRows<Colour>& rows)
+    Shapes(const ColourShape& shape, PixelRows& rows)
         : shape_(shape), rows_(rows), fine_(2 << kBits), coarse_(2 << kBits) {}
 
     // Finds the best of four spots for a pixel; see() enters it.
@@ -169,7 +167,7 @@ private:
     };
 
     const ColourShape shape_;
-    PixelRows<Colour>& rows_;
+    PixelRows& rows_;
     std::vector<Spot> fine_, coarse_;
     Window own_;
     bool keyed_ = false;

@@ -14,6 +14,9 @@ namespace mmp::pixels {
 
 constexpr int kMostPlanes = 4;
 
+// The samples of a pixel, at most 16 bits of each plane.
+using Colour = uint64_t;
+
 // How the samples of a pixel make a colour: the first plane has the lowest bits.
 struct ColourShape {
     int planes = 0;
@@ -29,22 +32,19 @@ struct ColourShape {
     }
     int all_bits() const { return shift[planes - 1] + bits[planes - 1]; }
 
-    template <class Colour>
     MMP_INLINE int sample(Colour colour, int plane) const {
         return bits[plane] ? int(colour >> shift[plane] & ((Colour{1} << bits[plane]) - 1)) : 0;
     }
-    template <class Colour>
     MMP_INLINE Colour part(int sample, int plane) const {
         return bits[plane] ? Colour(sample) << shift[plane] : 0;
     }
 };
 
-MMP_INLINE uint32_t folded(uint32_t colour) { return colour; }
-MMP_INLINE uint32_t folded(uint64_t colour) {
+// What hashes see of a colour.
+MMP_INLINE uint32_t folded(Colour colour) {
     return uint32_t(colour) + uint32_t(colour >> 32) * 2654435761u;
 }
 
-template <class Colour>
 class PixelRows {
 public:
     static constexpr int kAbove = 4, kBeside = 16;
@@ -76,7 +76,6 @@ private:
 };
 
 // Colours around a pixel.
-template <class Colour>
 struct Around {
     MMP_INLINE Around(const Colour* here, int64_t stride)
         : here(here), stride(stride), w(here[-1]), n(here[-stride]), nw(here[-stride - 1]),

@@ -12,7 +12,7 @@ struct Settings {
     int sets;                // of weights of this decision
     int value_sets;          // of weights of a bit of an escaped sample
     int value_contexts;      // of an escaped sample
-    std::array<int, 14> of_value;  // number of each context
+    std::array<int, 11> of_value;  // number of each context
     int predictors;          // of an escaped sample of the first plane
     bool shapes;
     int list_bits, value_bits;  // of the sizes of tables
@@ -20,10 +20,10 @@ struct Settings {
 
 // Contexts are numbered: 0 to 5 are the nearest 2, 4, 6, 10, 16 and 24 pixels.
 constexpr Settings kSettings[4] = {
-    {2, {1, 3}, 1, 1, 1, 4, {0, 3, 11, 5}, 4, false, 15, 15},
+    {2, {1, 3}, 3, 1, 1, 5, {0, 3, 11, 5, 6}, 3, true, 16, 16},
     {5, {0, 1, 2, 3, 4}, 3, 2, 2, 11, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 6, true, 17, 17},
-    {12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 3, 2, 3, 14, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, 9, true, 18, 18},
-    {12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 3, 2, 3, 14, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, 9, true, 18, 18},
+    {12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 3, 2, 3, 11, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 9, true, 18, 18},
+    {12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 3, 2, 3, 11, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 9, true, 18, 18},
 };
 
 }  // namespace mmp::pixels
