@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cpu/entropy/rates.h"
 #include "cpu/lossless/pixels/candidates.h"
 #include "cpu/lossless/pixels/escape.h"
 #include "cpu/lossless/pixels/flat.h"
@@ -41,7 +42,7 @@ public:
         const auto code = [&](int one, int bit) __attribute__((always_inline)) {
             return coder_.code(uint32_t(one), bit);
         };
-        while (column < end) {
+        for (int cell = column; column < end; cell = column) {
             Colour* here = rows_.at(row_, column);
             const int64_t stride = rows_.stride();
             bool flat = Flat::is_flat(here, stride);
@@ -57,22 +58,30 @@ public:
                         count = flat_.code_end(first, code);
                     }
                     pass(column, count, colour);
+                    end_cell(cell, column);
                     if (count == Flat::kGroup) continue;
                     here += count;
                 } else if (flat_.code_single(column, here, stride,
                                              given && given[column] == colour, code)) {
                     pass(column, 1, colour);
+                    end_cell(cell, column);
                     continue;
                 }
             }
             code_pixel(column, here, flat, given ? given[column] : 0, code);
+            end_cell(column, column + 1);
             ++column;
         }
+        coder_.end_cell(row_, end - 1);
     }
-    // Leaves out pixels that are natural; their colours are 0.
-    MMP_INLINE void leave(int column, int count) { pass(column, count, 0); }
+    // Leaves out pixels of natural blocks; their colours are 0.
+    MMP_INLINE void leave(int column, int end) { pass(column, end - column, 0); }
 
 private:
+    // Ends the cell of a column if the next one begins another.
+    MMP_INLINE void end_cell(int column, int next) {
+        if (column / kCellSide != next / kCellSide) coder_.end_cell(row_, column);
+    }
     MMP_INLINE void pass(int& column, int count, Colour colour) {
         if (count == 0) return;
         std::fill_n(rows_.at(row_, column), count, colour);
