@@ -35,6 +35,10 @@ class CellRates:
         self.rates = np.zeros([-(-side // CELL) for side in shape], np.int64)
         self._taken = tally.sum()
 
+    def begin(self) -> None:
+        """Leave out the rate since the last call."""
+        self._taken = self.tally.sum()
+
     def add(self, row: int, column: int, height: int = 1, width: int = 1) -> None:
         """Spread the rate since the last call over the cells that a block overlaps.
 

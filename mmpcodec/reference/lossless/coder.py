@@ -6,12 +6,13 @@ for several samples, ``fast_coder`` the fast mode. ``two_values`` codes planes o
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
-from mmpcodec.reference.entropy.cell_rates import CellRates
+from mmpcodec.reference.entropy.cell_rates import CELL, CellRates
 from mmpcodec.reference.entropy.logistic_mixing import HASHED, LogisticMixing
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
@@ -25,6 +26,8 @@ from mmpcodec.reference.lossless.context import (
 )
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
+from mmpcodec.reference.lossless.pixels.blocks import Blocks
+from mmpcodec.reference.lossless.pixels.layer import code_blocks
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
 from mmpcodec.reference.lossless.two_values.plane import (
@@ -70,9 +73,20 @@ class PlaneCoder:
         Gets the rate of each sample.
     noisy : bool
         Whether the plane is noisy.
+    blocks : Blocks or None
+        Which samples are known; None if none is.
     """
 
-    def __init__(self, planes: list[Plane], coder: BitCoder, form, cells: CellRates, noisy: bool):
+    def __init__(
+        self,
+        planes: list[Plane],
+        coder: BitCoder,
+        form,
+        cells: CellRates,
+        noisy: bool,
+        blocks: Blocks | None = None,
+    ):
+        self.blocks = blocks
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder = coder
@@ -92,10 +106,18 @@ class PlaneCoder:
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
-        column = 0
+        column = end = 0
         self.runs.begin_row()
         while column < self.plane.width:
-            run = self.runs.length(row, column) if self.has_runs else 0
+            if column == end:
+                end = self.blocks.end_of(row, column) if self.blocks else self.plane.width
+                if self.blocks and self.blocks.at(row, column):
+                    for column in range(column, end):
+                        self.blend.fit(row, column)
+                        self.blend.learn(int(self.plane.inner[row, column]))
+                    column = end
+                    continue
+            run = self.runs.length(row, column, end) if self.has_runs else 0
             equal = self._code_run(row, column, run, given) if run else 0
             column += equal
             if equal == run > 0:
@@ -420,38 +442,67 @@ def _code_planes(
     """
     count, height, width = shape
     decoded, rates = np.zeros(shape, np.uint16), []
-    planes: list[Plane] = []
+    values: list[np.ndarray] = []
+    numbers: np.ndarray | None = None if given is None else np.empty(shape, np.int64)
     for number, coder in enumerate(coders):
-        values, numbers = np.arange(1 << depth), None
-        if form.max_error == 0:
-            used = None if given is None else used_values(given[number], depth)
-            pays = used is not None and map_pays(used, height * width)
-            values = code_values(coder, depth, used, pays)
-        if given is not None:
-            numbers = np.searchsorted(values, given[number])
-        check_values(len(values), chain)
-        planes.append(Plane(height, width, len(values) - 1))
+        values.append(_values_of(coder, None if given is None else given[number], depth, form))
+        if numbers is not None:
+            numbers[number] = np.searchsorted(values[-1], given[number])
+        check_values(len(values[-1]), chain)
+    planes = [Plane(height, width, len(own) - 1) for own in values]
+    pixels = None if _is_two_values(planes, form) else code_blocks(coders[0], planes, numbers, form)
+    blocks = pixels.blocks if pixels else None
+    total = count + (blocks is not None)
+    natural = form
+    if blocks is not None and form.predictors > 1:
+        natural = replace(form, predictors=1)
+    samples_coders = []
+    for number, coder in enumerate(coders):
+        own = None if numbers is None else numbers[number]
         samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
-        if count == 1 and form.max_error == 0 and len(values) == 2:
-            samples_coder = begun_plane(planes[-1], coder, form, numbers, chain)
-        elif len(values) > 1:
-            samples_coder = _samples_coder(planes, coder, form, numbers)
-        # Without a coder of samples, no cell has a rate.
-        cells = samples_coder.cells if samples_coder else CellRates((height, width), coder.tally)
-        for row in range(height):
-            report_row(progress, number, row, shape)
-            if samples_coder:
-                _code_row(samples_coder, row, None if numbers is None else numbers[row])
-        decoded[number] = values[planes[-1].inner]
+        if _is_two_values(planes, form):
+            samples_coder = begun_plane(planes[0], coder, form, own, chain)
+        elif planes[number].most and not (blocks is not None and blocks.repeats.all()):
+            samples_coder = _samples_coder(planes[: number + 1], coder, natural, own, blocks)
+        samples_coders.append(samples_coder)
+    if pixels:
+        cells = CellRates((height, width), coders[0].tally)
+        pixels.code(planes, numbers, cells, lambda row: report_row(progress, 0, row, (total, *shape[1:])))
         rates.append(cells.rates)
+    for number, (coder, samples_coder) in enumerate(zip(coders, samples_coders, strict=True)):
+        # Without a coder of samples, no cell has a rate.
+        if samples_coder:
+            samples_coder.cells.begin()
+        for row in range(height):
+            report_row(progress, number + total - count, row, (total, *shape[1:]))
+            if samples_coder:
+                _code_row(samples_coder, row, None if numbers is None else numbers[number, row])
+        decoded[number] = values[number][planes[number].inner]
+        if samples_coder:
+            rates.append(samples_coder.cells.rates)
         if given is None:
             coder.finish()
-    report_row(progress, count, 0, shape)
-    return decoded, np.sum(rates, axis=0)
+    report_row(progress, total, 0, (total, *shape[1:]))
+    empty = np.zeros([-(-side // CELL) for side in (height, width)], np.int64)
+    return decoded, np.sum([empty, *rates], axis=0)
+
+
+def _values_of(coder, given: np.ndarray | None, depth: int, form) -> np.ndarray:
+    """Code the values of a plane; ``given`` are the samples to encode, or None to decode."""
+    if form.max_error:
+        return np.arange(1 << depth)
+    used = None if given is None else used_values(given, depth)
+    pays = used is not None and map_pays(used, given.size)
+    return code_values(coder, depth, used, pays)
+
+
+def _is_two_values(planes: list[Plane], form) -> bool:
+    """Return whether there is one plane, of two values."""
+    return len(planes) == 1 and form.max_error == 0 and planes[0].most == 1
 
 
 def _samples_coder(
-    planes: list[Plane], coder, form, numbers: np.ndarray | None
+    planes: list[Plane], coder, form, numbers: np.ndarray | None, blocks: Blocks | None
 ) -> PlaneCoder | FastCoder:
     """Return the coder of the samples of a plane of several values, that is no plane of two alone.
 
@@ -464,6 +515,8 @@ def _samples_coder(
     form : LosslessForm
     numbers : (H, W) int array or None
         The samples to encode; None decodes.
+    blocks : Blocks or None
+        Which samples are known.
     """
     plane = planes[-1]
     fast = form.models == fast_coder.MODELS
@@ -472,8 +525,8 @@ def _samples_coder(
     # The rate of values and of this bit belongs to no cell.
     cells = CellRates((plane.height, plane.width), coder.tally)
     if fast:
-        return FastCoder(planes, coder, form, cells)
-    return PlaneCoder(planes, coder, form, cells, noisy)
+        return FastCoder(planes, coder, form, cells, blocks)
+    return PlaneCoder(planes, coder, form, cells, noisy, blocks)
 
 
 def report_row(
