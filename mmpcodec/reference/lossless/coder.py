@@ -6,7 +6,6 @@ for several samples, ``fast_coder`` the fast mode. ``two_values`` codes planes o
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -455,7 +454,7 @@ def _code_planes(
     total = count + (blocks is not None)
     natural = form
     if blocks is not None and form.predictors > 1:
-        natural = replace(form, predictors=1)
+        natural = form._replace(predictors=1)
     samples_coders = []
     for number, coder in enumerate(coders):
         own = None if numbers is None else numbers[number]
