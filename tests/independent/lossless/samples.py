@@ -5,6 +5,7 @@ from independent.arithmetic import limited
 from independent.file import FORMS, Reader
 from independent.lossless.fitted_prediction import PLACES, Prediction
 from independent.lossless.logistic_mixing import LogisticMixing, learn
+from independent.lossless.repeating_pixels import Blocks, Decoder
 from independent.lossless.two_values import two_values
 from independent.rangecoder import BinaryModels, RangeCoder
 
@@ -17,22 +18,44 @@ def lossless_samples(payload, height, width, depth, count, tools, chain=None):
     streams.append(reader.rest())
     order = (1, 0, 2, 3)[:count] if count >= 3 else range(count)
     found = [None] * count
+    coders = [RangeCoder(stream) for stream in streams]
+    occurring = [
+        range(2**depth) if tools["max error"] else values(coder, depth) for coder in coders
+    ]
+    planes = [Plane(height, width, len(own) - 1) for own in occurring]
+    alone = count == 1 and planes[0].M == 1 and not tools["max error"]
+    blocks = None
+    if not alone and not tools["max error"] and form_number(tools) > 0:
+        if any(plane.M > 0 for plane in planes) and coders[0].bit(32768):
+            blocks = Blocks(coders[0], BinaryModels(coders[0]), height, width)
+    noisy = [0] * count
+    for number, (coder, plane) in enumerate(zip(coders, planes, strict=True)):
+        if plane.M > 0 and tools["models"] > 2 and not alone:
+            if blocks is None or not blocks.all_repeat():
+                noisy[number] = coder.bit(32768)
+        if number == 0 and blocks:
+            largest = [own.M for own in planes]
+            decoder = Decoder(coder, blocks, largest, form_number(tools), height, width)
+            for row, colours in enumerate(decoder.decode()):
+                for column, colour in enumerate(colours):
+                    if blocks.repeat(row, column):
+                        for k, own in enumerate(planes):
+                            own.x[row][column] = decoder.sample(colour, k)
+            tools = {**tools, "predictors": 1}
     before = []
-    for number, stream in zip(order, streams, strict=True):
-        coder = RangeCoder(stream)
-        occurring = range(2**depth) if tools["max error"] else values(coder, depth)
-        plane = Plane(height, width, len(occurring) - 1)
-        if plane.M == 1 and count == 1 and not tools["max error"]:
+    for number, coder in enumerate(coders):
+        plane = planes[number]
+        plane.blocks = blocks
+        if alone:
             two_values(coder, plane, form_number(tools), chain)
-        elif plane.M > 0:
+        elif plane.M > 0 and not (blocks and blocks.all_repeat()):
             if tools["models"] == 2:
                 FastDecoder(coder, plane, before, tools).decode()
             else:
-                noisy = coder.bit(32768)
-                PlaneDecoder(coder, plane, before, tools, noisy).decode()
+                PlaneDecoder(coder, plane, before, tools, noisy[number]).decode()
         coder.end()
         before = [plane, *before[:1]]
-        found[number] = np.array(occurring)[np.array(plane.x)]
+        found[order[number]] = np.array(occurring[number])[np.array(plane.x)]
     return found
 
 
@@ -64,6 +87,11 @@ class Plane:
         self.height, self.width, self.M = height, width, M
         self.x = [[0] * width for _ in range(height)]
         self.residuals = [[0] * width for _ in range(height)]
+
+    blocks = None
+
+    def known(self, row, column):
+        return self.blocks is not None and self.blocks.repeat(row, column)
 
     def sample(self, row, column):
         row = min(row, self.height - 1)
@@ -202,6 +230,11 @@ class PlaneDecoder:
     def row(self, row):
         self.t = self.alone = column = 0
         while column < self.plane.width:
+            if self.plane.known(row, column):
+                self.prediction.fitted(row, column)
+                self.prediction.learn(row, column, self.plane.x[row][column])
+                column += 1
+                continue
             n = self.longest_run(row, column) if self.runs else 0
             same = self.run(row, column, n) if n else 0
             column += same
@@ -222,8 +255,11 @@ class PlaneDecoder:
                 for j in range(n)
             )
 
+        def is_free(n):
+            return not any(self.plane.known(row, column + j) for j in range(n))
+
         for n in (32, 16, 8):
-            if column + n <= self.plane.width and flat(n):
+            if column + n <= self.plane.width and is_free(n) and flat(n):
                 return n
         return 0
 
@@ -426,7 +462,11 @@ class FastDecoder:
         for row in range(self.plane.height):
             self.prediction.begin_row(row)
             for column in range(self.plane.width):
-                self.sample(row, column)
+                if self.plane.known(row, column):
+                    self.prediction.fitted(row, column)
+                    self.prediction.learn(row, column, self.plane.x[row][column])
+                else:
+                    self.sample(row, column)
 
     def sample(self, row, column):
         plane = self.plane
