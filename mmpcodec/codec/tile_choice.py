@@ -13,7 +13,12 @@ from mmpcodec.codec.layers.choice import code_layers
 from mmpcodec.codec.layers.coding import KnownLossless
 from mmpcodec.codec.layers.tasks import LOSSLESS, without_error
 from mmpcodec.codec.palettes.cells import looks_drawn
-from mmpcodec.codec.palettes.choice import chosen_palette, may_have_palette, with_palette
+from mmpcodec.codec.palettes.choice import (
+    chosen_palette,
+    may_have_palette,
+    tries_palettes,
+    with_palette,
+)
 from mmpcodec.codec.palettes.search import PaletteTrial
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.codec.weighting.tuned_errors import cost_of
@@ -63,7 +68,8 @@ def encode_tiles(
         bound = near.tools.max_error
         again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound), threads)
     # With a maximal error, only tiles without loss have palettes.
-    drawn = _those(again if candidates[0].palette else {}, may_have_palette, threads)
+    tried = again if tries_palettes(candidates) else {}
+    drawn = _those(tried, may_have_palette, threads)
     steps = [numbered, drawn] if near is None else [numbered, again, drawn]
     shares = [sum(tile.fragments for tile in each.values()) for each in steps]
     parts = in_turn(progress, shares)

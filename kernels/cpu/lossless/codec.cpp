@@ -1,12 +1,16 @@
 #include "cpu/lossless/codec.h"
 
+#include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "cpu/entropy/rangecoder.h"
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
+#include "cpu/lossless/pixels/blocks.h"
+#include "cpu/lossless/pixels/coder.h"
 #include "cpu/lossless/plane_coder.h"
 #include "cpu/lossless/source_colours/corrections.h"
 #include "cpu/lossless/two_values/periods.h"
@@ -96,6 +100,34 @@ struct TwoValuesRows : RowCoder {
 
 namespace {
 
+// Codes the pixels of the blocks that repeat, by the settings of a form.
+template <int Form>
+class Repeating {
+public:
+    Repeating(const pixels::ColourShape& shape, const pixels::Blocks& blocks, StreamCoder& coder,
+              int width, int height)
+        : blocks_(blocks), pixels_(shape, width, height, coder), width_(width) {}
+
+    // The colours of a row are given if they are written.
+    MMP_INLINE void code_row(int row, const pixels::Colour* given) {
+        pixels_.begin_row(row);
+        for (int column = 0, end; column < width_; column = end) {
+            end = blocks_.end_of(row, column);
+            if (blocks_.repeats(row, column))
+                pixels_.code_pixels(column, end, given);
+            else
+                pixels_.leave(column, end);
+        }
+        pixels_.end_row();
+    }
+    const pixels::Colour* row(int row) { return pixels_.rows().at(row, 0); }
+
+private:
+    const pixels::Blocks& blocks_;
+    pixels::PixelCoder<StreamCoder, pixels::kSettings[Form - 1]> pixels_;
+    const int width_;
+};
+
 template <int Models>
 using Coder = PlaneCoder<StreamCoder, Models>;
 template <class Sum>
@@ -118,6 +150,15 @@ MMP_CODE_ROW(TwoValues<1>)
 MMP_CODE_ROW(TwoValues<2>)
 MMP_CODE_ROW(TwoValues<3>)
 MMP_CODE_ROW(TwoValues<4>)
+
+#define MMP_CODE_PIXELS(Form)                                                             \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_pixels(                           \
+        Repeating<Form>& one, int row, const pixels::Colour* given) {                     \
+        one.code_row(row, given);                                                         \
+    }
+MMP_CODE_PIXELS(1)
+MMP_CODE_PIXELS(2)
+MMP_CODE_PIXELS(3)
 
 template <class One, class Base = RowCoder>
 class RowsOf : public Base {
@@ -160,7 +201,7 @@ struct Part {
 };
 
 std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
-                                  const LosslessTools& tools) {
+                                  const LosslessTools& tools, const pixels::Blocks* blocks) {
     const std::vector<int>& numbers = parts[number].before;
     PlanesBeside planes{parts[number].plane.get(), {nullptr, nullptr}, int(numbers.size())};
     for (int back = 0; back < planes.count; ++back)
@@ -168,7 +209,7 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
     LosslessPlane& own = *parts[number].plane;
     StreamCoder& coder = *parts[number].coder;
     const auto make = [&]<class One>() -> std::unique_ptr<RowCoder> {
-        return std::make_unique<RowsOf<One>>(planes, own, tools, coder);
+        return std::make_unique<RowsOf<One>>(planes, own, tools, blocks, coder);
     };
     if (tools.models == kFewestModels)
         return planes.bits() <= 8 ? make.template operator()<Fast<int32_t>>()
@@ -242,24 +283,93 @@ bool is_noisy(const LosslessPlane& plane) {
     return 2 * equal < int64_t{plane.height()} * plane.width();
 }
 
+// Whether the pixels of a picture may be coded whole.
+bool may_repeat(const std::vector<Part>& parts, const LosslessTools& tools) {
+    if (tools.max_error || (tools.models > kFewestModels && !tools.last_stage)) return false;
+    return std::any_of(parts.begin(), parts.end(),
+                       [](const Part& part) { return part.plane && part.plane->most > 0; });
+}
+
+pixels::ColourShape colours_of(const std::vector<Part>& parts) {
+    pixels::ColourShape shape;
+    for (const Part& part : parts) shape.add(part.plane->most);
+    return shape;
+}
+
+// Returns the colours of all pixels, row by row.
+std::vector<pixels::Colour> packed(const std::vector<Part>& parts, const LosslessShape& shape) {
+    const pixels::ColourShape colours = colours_of(parts);
+    std::vector<pixels::Colour> found(size_t(shape.plane_size()));
+    for (size_t k = 0; k < parts.size(); ++k) {
+        auto to = found.begin();
+        for (int row = 0; row < shape.height; ++row) {
+            const int32_t* samples = parts[k].plane->sample(row, 0);
+            for (int column = 0; column < shape.width; ++column)
+                *to++ |= colours.part(samples[column], int(k));
+        }
+    }
+    return found;
+}
+
+// Codes which blocks repeat; returns none if no block does.
+std::optional<pixels::Blocks> code_blocks(StreamCoder& coder, const std::vector<pixels::Colour>& given,
+                                          const LosslessShape& shape) {
+    pixels::Blocks blocks(shape.width, shape.height);
+    if (!given.empty()) blocks = pixels::repeating_blocks(given, shape.width, shape.height);
+    if (!coder.map_bit(kBitTotal / 2, blocks.any(true))) return std::nullopt;
+    blocks.code(coder);
+    return blocks;
+}
+
+template <int Form>
+void code_pixels_by(std::vector<Part>& parts, const std::vector<pixels::Colour>& given,
+                    const pixels::Blocks& blocks, const LosslessShape& shape,
+                    const std::function<void(int)>& at_row) {
+    const pixels::ColourShape colours = colours_of(parts);
+    const auto one = std::make_unique<Repeating<Form>>(colours, blocks, *parts[0].coder,
+                                                       shape.width, shape.height);
+    void (*volatile code)(Repeating<Form>&, int, const pixels::Colour*) = code_pixels;
+    for (int row = 0; row < shape.height; ++row) {
+        at_row(row);
+        code(*one, row, given.empty() ? nullptr : &given[size_t(row) * shape.width]);
+        if (!given.empty()) continue;
+        const pixels::Colour* found = one->row(row);
+        for (size_t k = 0; k < parts.size(); ++k) {
+            int32_t* samples = parts[k].plane->sample(row, 0);
+            for (int column = 0; column < shape.width; ++column)
+                if (blocks.repeats(row, column))
+                    samples[column] = colours.sample(found[column], int(k));
+        }
+    }
+}
+
+// Codes the pixels of the blocks that repeat.
+void code_pixels(std::vector<Part>& parts, const std::vector<pixels::Colour>& given,
+                 const pixels::Blocks& blocks, const LosslessShape& shape,
+                 const LosslessTools& tools, const std::function<void(int)>& at_row) {
+    switch (two_values_form(tools)) {
+        case 1: return code_pixels_by<1>(parts, given, blocks, shape, at_row);
+        case 2: return code_pixels_by<2>(parts, given, blocks, shape, at_row);
+        default: return code_pixels_by<3>(parts, given, blocks, shape, at_row);
+    }
+}
+
 // Codes the rows of all planes, each plane by a thread. A plane is two rows behind the one before.
 void code_rows(std::vector<Part>& parts, const LosslessShape& shape, int threads,
-               const Progress& progress) {
+               const std::function<void(int64_t)>& progress) {
     const int count = int(parts.size());
     const int64_t across = cells_along(shape.width);
-    const int64_t total = across * cells_along(shape.height) * count;
     ThreadTeam team(std::clamp(threads, 1, count));
     const int last = shape.height + kRowsBehind * (count - 1);
     for (int turn = 0; turn < last; ++turn) {
         if (turn % kStrip == 0)
-            progress(std::min(total, across * count * (turn / kStrip)), total);
+            progress(across * count * (turn / kStrip));
         team.run(uint32_t(count), [&](uint32_t number) {
             const int row = turn - kRowsBehind * int(number);
             if (row >= 0 && row < parts[number].height && parts[number].rows)
                 parts[number].rows->code_row(row);
         });
     }
-    progress(total, total);
 }
 
 // Codes what red, green and blue were made from, and gives each plane its size and its samples.
@@ -320,12 +430,6 @@ void begin_plane(Part& part, int count, const LosslessShape& shape, const Lossle
             for (int column = 0; column < part.width; ++column)
                 *part.plane->sample(row, column) = number_of[*samples++];
     }
-    if (tools.models > kFewestModels && most > 0) {
-        const bool noisy = part.given && is_noisy(*part.plane);
-        part.plane->noisy = part.coder->map_bit(kBitTotal / 2, noisy);
-    }
-    part.map_rate = part.coder->rate();
-    part.coder->cells.start_at(part.map_rate);
 }
 
 SourceColours code_planes(std::vector<Part>& parts, const uint16_t* given,
@@ -334,10 +438,39 @@ SourceColours code_planes(std::vector<Part>& parts, const uint16_t* given,
     const int count = int(parts.size());
     const SourceColours colours = begin_planes(parts, given, source, shape, tools);
     for (Part& part : parts) begin_plane(part, count, shape, tools);
+    std::vector<pixels::Colour> whole;
+    std::optional<pixels::Blocks> blocks;
+    if (!colours.kind && may_repeat(parts, tools)) {
+        if (given) whole = packed(parts, shape);
+        blocks = code_blocks(*parts[0].coder, whole, shape);
+    }
+    const bool all_repeat = blocks && !blocks->any(false);
+    LosslessTools natural = tools;
+    if (blocks && natural.predictors > 1) natural.predictors = 1;
+    for (Part& part : parts) {
+        if (!part.plane) continue;
+        if (tools.models > kFewestModels && part.plane->most > 0 && !all_repeat)
+            part.plane->noisy = part.coder->map_bit(kBitTotal / 2, given && is_noisy(*part.plane));
+        part.map_rate = part.coder->rate();
+        part.coder->cells.start_at(part.map_rate);
+    }
+    const int64_t across = cells_along(shape.width), squares = across * cells_along(shape.height);
+    const int64_t total = squares * (count + blocks.has_value());
+    if (blocks) {
+        code_pixels(parts, whole, *blocks, shape, tools, [&](int row) {
+            if (row % kStrip == 0) progress(across * (row / kStrip), total);
+        });
+        whole = {};
+    }
     for (int number = 0; number < count; ++number)
-        if (parts[number].plane && parts[number].plane->most > 0)
-            parts[number].rows = rows_of(parts, number, tools);
-    code_rows(parts, shape, threads, progress);
+        if (parts[number].plane && parts[number].plane->most > 0 && !all_repeat)
+            parts[number].rows = rows_of(parts, number, natural, blocks ? &*blocks : nullptr);
+    const int64_t before = blocks ? squares : 0;
+    if (!all_repeat)
+        code_rows(parts, shape, threads, [&](int64_t done) {
+            progress(std::min(total, before + done), total);
+        });
+    progress(total, total);
     if (tools.chain) tools.chain->rows = std::static_pointer_cast<TwoValuesRows>(parts[0].rows);
     return colours;
 }

@@ -10,6 +10,7 @@
 #include "cpu/entropy/lines.h"
 #include "cpu/lossless/codec.h"
 #include "cpu/lossless/hashes.h"
+#include "cpu/lossless/pixels/blocks.h"
 #include "cpu/lossless/plane.h"
 #include "cpu/lossless/strips.h"
 #include "cpu/lossless/context.h"
@@ -23,9 +24,12 @@ namespace mmp {
 template <class Coder, class Sum>
 class FastCoder {
 public:
-    FastCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools, Coder& coder)
+    // `blocks` says which samples are known; none is without it.
+    FastCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools,
+              const pixels::Blocks* blocks, Coder& coder)
         : planes_(planes),
           plane_(own),
+          blocks_(blocks),
           q_(planes.count),
           max_error_(tools.max_error),
           step_(2 * tools.max_error + 1),
@@ -40,7 +44,16 @@ public:
         plane_.begin_row(row);
         strips_.begin_row(row);
         find_line(row, 0);
+        int end = blocks_ ? 0 : plane_.width();
         for (int column = 0; column < plane_.width(); ++column) {
+            if (column == end) {
+                end = blocks_->end_of(row, column);
+                if (blocks_->repeats(row, column)) {
+                    column = end - 1;
+                    find_line(row, end);
+                    continue;
+                }
+            }
             code_sample(row, column);
             if (coder_.is_end_of_cell(column)) coder_.end_cell(row, column);
         }
@@ -212,6 +225,7 @@ private:
 
     const PlanesBeside planes_;
     LosslessPlane& plane_;
+    const pixels::Blocks* const blocks_;
     const int q_, max_error_, step_, step_bits_, bits_;
     Strips<Sum, kColumns> strips_;
     int biases_[64][kActivities] = {};

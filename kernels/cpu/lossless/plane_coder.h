@@ -14,6 +14,7 @@
 #include "cpu/lossless/blend.h"
 #include "cpu/lossless/codec.h"
 #include "cpu/lossless/hashes.h"
+#include "cpu/lossless/pixels/blocks.h"
 #include "cpu/lossless/plane.h"
 #include "cpu/lossless/predictors.h"
 #include "cpu/lossless/runs.h"
@@ -25,9 +26,12 @@ namespace mmp {
 template <class Coder, int Models>
 class PlaneCoder {
 public:
-    PlaneCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools, Coder& coder)
+    // `blocks` says which samples are known; none is without it.
+    PlaneCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools,
+               const pixels::Blocks* blocks, Coder& coder)
         : planes_(planes),
           plane_(own),
+          blocks_(blocks),
           q_(planes.count),
           noisy_(own.noisy),
           tables_(noisy_ && Models == 8 ? 0 : kTables),
@@ -49,10 +53,19 @@ public:
         blend_.begin_row(row);
         find_lines(row, 0);
         runs_.begin_row();
+        int end = blocks_ ? 0 : plane_.width();
         for (int column = 0; column < plane_.width();) {
-            const int run = has_runs_ ? runs_.length(row, column) : 0;
+            if (column == end) {
+                end = blocks_->end_of(row, column);
+                if (blocks_->repeats(row, column)) {
+                    column = end;
+                    find_lines(row, column);
+                    continue;
+                }
+            }
+            const int run = has_runs_ ? runs_.length(row, column, end) : 0;
             const int equal = run ? code_run(row, column, run) : 0;
-            for (const int end = column + equal; column < end; ++column) end_sample(row, column);
+            for (const int to = column + equal; column < to; ++column) end_sample(row, column);
             if (equal) find_lines(row, column);
             if (equal < run || !run) {
                 code_sample(row, column, run > 0);
@@ -366,6 +379,7 @@ private:
 
     const PlanesBeside planes_;
     LosslessPlane& plane_;
+    const pixels::Blocks* const blocks_;
     const int q_;
     const bool noisy_;
     const int tables_;  // tables of earlier samples in use

@@ -29,9 +29,9 @@ public:
 
     void begin_row() { breaks_above_ = breaks, breaks = 0, after = 0; }
 
-    // Returns the length of the run that may begin here, a power of two, or 0. In a run, all
-    // neighbours of each sample are equal.
-    MMP_INLINE int length(int row, int column) const {
+    // Returns the length of the run that may begin here and ends before column `end`, a power of
+    // two, or 0. In a run, all neighbours of each sample are equal.
+    MMP_INLINE int length(int row, int column, int end) const {
         const int32_t* here = planes_.own->sample(row, column);
         const int stride = planes_.own->stride();
         const int32_t w = here[-1];
@@ -47,7 +47,7 @@ public:
             return (v[0] | v[1] | v[2] | v[3]) != 0;
         };
         if (any(off(-3) | off(-1))) return 0;
-        const int most = std::min(kMost, planes_.own->width() - column);
+        const int most = std::min(kMost, end - column);
         int length = 0;
         for (; length + 4 <= most; length += 4) {
             Ints4 differs = off(length + 3);

@@ -51,8 +51,8 @@ KnownLossless = dict[tuple[int, int, Tools], tuple[Layer, np.ndarray, Trace]]
 """Layers of lossless samples, decoded, by tile, layer and tools, at any lambda."""
 
 
-FLAT = 8
-"""Of how many samples of green at most one differs from the one left of it in drawings."""
+FEW_NEW = 5
+"""At most one pixel of five has another colour than the four around it in drawings."""
 
 
 def coded_layers(
@@ -121,8 +121,11 @@ def _source_of(task: LayerTask, threads: int | None) -> Any:
     planes, tools = to_planes(task.plane), task.params.coded_tools
     if not can_have_colours(len(planes), planes.shape[1:], task.depth, tools.max_error):
         return None
-    changes = np.count_nonzero(planes[0, :, 1:] != planes[0, :, :-1])
-    if changes * FLAT < planes[0].size:
+    colours = (planes[0].astype(np.int32) << 16) + (planes[1] << 8) + planes[2]
+    above, own = colours[:-1], colours[1:, 1:-1]
+    around = above[:, :-2], above[:, 1:-1], above[:, 2:], colours[1:, :-2]
+    new = np.all([own != other for other in around], axis=0)
+    if np.count_nonzero(new) * FEW_NEW < new.size:
         return None
     return source_planes(planes, threads or processors())
 

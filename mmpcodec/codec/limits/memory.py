@@ -29,6 +29,9 @@ LOSSLESS_BYTES = {2: (4 << 20, 0), 8: (12 << 20, 2 << 20), 16: (20 << 20, 3 << 2
 for other models and weights of a group of 16 decisions."""
 LOSSLESS_COLUMN_BYTES = {1: 640, 3: 2560}
 """Bytes for the sums of the fits of a column of a plane, by number of predictors."""
+REPEATING_BYTES = (9 << 20, 16 << 20, 30 << 20, 30 << 20)
+REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES = 8, 512
+"""Bytes for tables of pixels that repeat, by form; for each pixel, and for each column."""
 TWO_VALUES_BYTES = 3 << 20
 """Bytes for models of a plane of two values that do not grow with its size."""
 MODEL_LINE_BYTES, KEY_LINE_BYTES = 12, 48
@@ -91,6 +94,7 @@ def _layer_bytes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
     if isinstance(tools, LosslessTools):
         return max(
             _lossless_bytes(tools.form, tile.width, planes, depth),
+            _repeating_bytes(tools, tile),
             _two_values_bytes(tools.form, tile.height, tile.width),
         )
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
@@ -102,6 +106,7 @@ def _palette_bytes(palette: Palette, tile: Tile, depth: int, planes: int) -> int
     return max(
         _lossless_bytes(LOSSLESS_FORMS[0], palette.entries, colours, depth),
         _lossless_bytes(palette.tools.form, tile.width, 1, palette.depth),
+        _repeating_bytes(palette.tools, tile),
         _two_values_bytes(palette.tools.form, tile.height, tile.width),
     )
 
@@ -111,6 +116,15 @@ def _lossless_bytes(form: LosslessForm, width: int, planes: int, depth: int) -> 
     fixed, group = LOSSLESS_BYTES[form.models]
     columns = LOSSLESS_COLUMN_BYTES[form.predictors] * width
     return planes * (fixed + group * _most_groups(form.max_error, depth) + columns)
+
+
+def _repeating_bytes(tools: LosslessTools, tile: Tile) -> int:
+    """Return the bytes for pixels that repeat; models and tables of planes come after them."""
+    if tools.max_error:
+        return 0
+    columns = REPEATING_COLUMN_BYTES * tile.width
+    pixels = REPEATING_PIXEL_BYTES * tile.width * tile.height
+    return REPEATING_BYTES[tools.lossless_form - 1] + columns + pixels
 
 
 def _two_values_bytes(form: LosslessForm, height: int, width: int) -> int:

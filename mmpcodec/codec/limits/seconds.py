@@ -30,6 +30,11 @@ LOSSLESS_MANY_MODELS = 0.1e-6
 """Seconds for a sample of lossless samples: with 2 models; for each predictor; with 16 models
 more."""
 LOSSLESS_BYTE = 4e-6
+REPEATING = (0.7e-6, 1.9e-6, 2.3e-6, 2.3e-6)
+REPEATING_FLAT = 0.05e-6
+REPEATING_REACH = 1.5e-3
+"""Seconds for a sample of pixels that repeat, by form, if no candidate has its colour; for a pixel
+that is flat; for the samples that a byte can hold."""
 TWO_VALUES = (0.15e-6, 0.3e-6, 0.5e-6, 0.65e-6)
 TWO_VALUES_FLAT = 0.04e-6
 TWO_VALUES_REACH = 6e-3
@@ -72,7 +77,8 @@ def seconds_to_decode(
         samples = tile.width * tile.height
         for part in stream.parts:
             if isinstance(part, Palette):
-                own_rate = max(_lossless_rate(part.tools.form), _two_values_rate(part.tools))
+                form = part.tools.lossless_form - 1
+                own_rate = max(_lossless_rate(part.tools.form), TWO_VALUES[form], REPEATING[form])
                 total += samples * (own_rate + FLAT)
                 continue
             bits = depth_of(part, stream.layout, depth)
@@ -126,6 +132,10 @@ def _lossless_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: b
         flat = _flat_planes(layer, tile, planes, depth)
     rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
     several = samples * rates + size * LOSSLESS_BYTE
+    if not tools.max_error:
+        own = (planes - flat) * REPEATING[tools.lossless_form - 1]
+        repeating = samples * REPEATING_FLAT + min(samples * own, size * REPEATING_REACH)
+        several = max(several, repeating)
     if not alone or flat or (values or 0) > 2:
         return several
     reach = min(samples * _two_values_rate(tools), size * TWO_VALUES_REACH)

@@ -30,8 +30,20 @@ from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.palette import drawn_over
 from mmpcodec.runtime.progress import OpenProgress, Progress
 
+LEAST_EFFORT_LOSSLESS = 2
+"""Least effort that tries palettes without loss."""
 MOST_LOSSLESS = 1024
 """Most colours of a palette without loss; the time to order them grows with their square."""
+
+
+def tries_palettes(candidates: Sequence[EncodeParams]) -> bool:
+    """Return whether any tile may get a palette.
+
+    Without loss, palettes of the least effort take more time than all the rest, and few bytes.
+    """
+    params = candidates[0]
+    lossless = all(candidate.tools.lossless for candidate in candidates)
+    return params.palette and not (lossless and params.effort < LEAST_EFFORT_LOSSLESS)
 
 
 def may_have_palette(tile: TileSource) -> bool:

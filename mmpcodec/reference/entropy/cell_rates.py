@@ -35,10 +35,10 @@ class CellRates:
         self.shape, self.steps = shape, steps
         self.tally = tally
         self.rates = np.zeros([-(-side // CELL) for side in shape], np.int64)
-        self.start()
+        self.begin()
 
-    def start(self) -> None:
-        """Leave out the rate so far."""
+    def begin(self) -> None:
+        """Leave out the rate since the last call."""
         self._taken = self.tally.sum()
 
     def add(self, row: int, column: int, height: int = 1, width: int = 1) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
-from mmpcodec.reference.entropy.cell_rates import CellRates
+from mmpcodec.reference.entropy.cell_rates import CELL, CellRates
 from mmpcodec.reference.entropy.logistic_mixing import HASHED, LogisticMixing
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
@@ -25,6 +25,8 @@ from mmpcodec.reference.lossless.context import (
 )
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
+from mmpcodec.reference.lossless.pixels.blocks import Blocks
+from mmpcodec.reference.lossless.pixels.layer import code_blocks
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
 from mmpcodec.reference.lossless.source_colours.colours import (
@@ -34,10 +36,9 @@ from mmpcodec.reference.lossless.source_colours.colours import (
     can_have_colours,
     code_colours,
     colours_of,
-    interpolated,
     to_pixels,
 )
-from mmpcodec.reference.lossless.source_colours.corrections import code_corrections
+from mmpcodec.reference.lossless.source_colours.corrections import chroma_of_pixels
 from mmpcodec.reference.lossless.streams import joined, parted
 from mmpcodec.reference.lossless.two_values.plane import (
     TwoValuesChain,
@@ -80,9 +81,20 @@ class PlaneCoder:
         Gets the rate of each sample.
     noisy : bool
         Whether the plane is noisy.
+    blocks : Blocks or None
+        Which samples are known; None if none is.
     """
 
-    def __init__(self, planes: list[Plane], coder: BitCoder, form, cells: CellRates, noisy: bool):
+    def __init__(
+        self,
+        planes: list[Plane],
+        coder: BitCoder,
+        form,
+        cells: CellRates,
+        noisy: bool,
+        blocks: Blocks | None = None,
+    ):
+        self.blocks = blocks
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder = coder
@@ -102,10 +114,18 @@ class PlaneCoder:
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
-        column = 0
+        column = end = 0
         self.runs.begin_row()
         while column < self.plane.width:
-            run = self.runs.length(row, column) if self.has_runs else 0
+            if column == end:
+                end = self.blocks.end_of(row, column) if self.blocks else self.plane.width
+                if self.blocks and self.blocks.at(row, column):
+                    for column in range(column, end):
+                        self.blend.fit(row, column)
+                        self.blend.learn(int(self.plane.inner[row, column]))
+                    column = end
+                    continue
+            run = self.runs.length(row, column, end) if self.has_runs else 0
             equal = self._code_run(row, column, run, given) if run else 0
             column += equal
             if equal == run > 0:
@@ -435,92 +455,85 @@ def _code_planes(
     count, colours = len(coders), SourceColours()
     if can_have_colours(count, shape[1:], depth, form.max_error):
         colours = code_colours(coders[0], None if given is None else colours_of(source))
-    if given is not None:
-        given = list(given)
-        if source is not None:
-            given[:3] = source.luma, *source.chroma
-    planes: list[Plane] = []
-    chroma: list[np.ndarray] = []
-    decoded, rates = np.zeros(shape, np.uint16), np.zeros((), np.int64)
+    wanted = None if given is None else list(given)
+    if wanted is not None and source is not None:
+        wanted[:3] = source.luma, *source.chroma
+    values: list[np.ndarray] = []
+    numbers: list[np.ndarray] | None = None if wanted is None else []
     for number, coder in enumerate(coders):
-        of_chroma = colours.kind != NONE and number in (1, 2)
-        own = colours.chroma_shape(shape[1:]) if of_chroma else shape[1:]
-        before = planes[-2:]
-        if any(colours.halved):
-            before = planes[max(0, number - 1) : number] if number == 2 else planes[:1]
-            before = [] if number == 1 else before
-        cells = CellRates(shape[1:], coder.tally, colours.steps if of_chroma else (1, 1))
-
-        def report(row: int, number: int = number) -> None:
-            report_row(progress, number, row, shape)
-
-        samples = None if given is None else given[number]
-        found = _code_plane(coder, samples, own, depth, form, before, cells, count, chain, report)
-        planes.append(found[0])
-        if of_chroma:
-            full = interpolated(found[1], colours, shape[1:])
-            if any(colours.halved):
-                more = None if source is None else source.corrections[number - 1]
-                places, differences = code_corrections(coder, more, full.size)
-                full.ravel()[places] = np.clip(full.ravel()[places] + differences, 0, 255)
-            chroma.append(full)
-        else:
-            decoded[number] = found[1]
-        rates = rates + cells.rates
+        own = None if wanted is None else wanted[number]
+        values.append(_values_of(coder, own, depth, form))
+        if numbers is not None:
+            numbers.append(np.searchsorted(values[-1], own))
+        check_values(len(values[-1]), chain)
+    planes = [
+        Plane(*colours.plane_shape(number, shape[1:]), len(own) - 1)
+        for number, own in enumerate(values)
+    ]
+    two_values = count == 1 and form.max_error == 0 and planes[0].most == 1
+    pixels = None
+    if not two_values and colours.kind == NONE:
+        pixels = code_blocks(coders[0], planes, numbers and np.array(numbers), form)
+    blocks = pixels.blocks if pixels else None
+    natural = form._replace(predictors=1) if blocks is not None else form
+    samples_coders: list[PlaneCoder | FastCoder | TwoValuesCoder | None] = []
+    for number, coder in enumerate(coders):
+        own = None if numbers is None else numbers[number]
+        samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
+        if two_values:
+            samples_coder = begun_plane(planes[0], coder, form, own, chain)
+        elif planes[number].most and not (blocks is not None and blocks.repeats.all()):
+            cells = CellRates(shape[1:], coder.tally, colours.steps(number))
+            before = [planes[other] for other in colours.before(number)]
+            more = own, cells, blocks
+            samples_coder = _samples_coder([*before, planes[number]], coder, natural, *more)
+        samples_coders.append(samples_coder)
+    reported = (count + (blocks is not None), *shape[1:])
+    rates = np.zeros([-(-side // CELL) for side in shape[1:]], np.int64)
+    if pixels:
+        cells = CellRates(shape[1:], coders[0].tally)
+        pixels.code(planes, numbers, cells, lambda row: report_row(progress, 0, row, reported))
+        rates += cells.rates
+    found = []
+    for number, (coder, samples_coder) in enumerate(zip(coders, samples_coders, strict=True)):
+        # Without a coder of samples, no cell has a rate.
+        if samples_coder:
+            samples_coder.cells.begin()
+        for row in range(planes[number].height):
+            report_row(progress, number + reported[0] - count, row, reported)
+            if samples_coder:
+                _code_row(samples_coder, row, None if numbers is None else numbers[number][row])
+        decoded = values[number][planes[number].inner]
+        if colours.kind != NONE and number in (1, 2):
+            corrections = None if source is None else source.corrections[number - 1]
+            decoded = chroma_of_pixels(coder, decoded, colours, shape[1:], corrections)
+        found.append(decoded)
+        if samples_coder:
+            rates += samples_coder.cells.rates
         if given is None:
             coder.finish()
-    report_row(progress, count, 0, shape)
-    if colours.kind:
-        decoded[:3] = to_pixels(decoded[0], chroma, colours.kind)
-    return decoded, rates
+    report_row(progress, reported[0], 0, reported)
+    if colours.kind != NONE:
+        found[:3] = to_pixels(found[0], found[1:3], colours.kind)
+    return np.array(found, np.uint16), rates
 
 
-def _code_plane(
-    coder, given, shape, depth, form, before, cells, count, chain, report
-) -> tuple[Plane, np.ndarray]:
-    """Code a plane.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Of this plane.
-    before : list of Plane
-        The planes that predict this one, the last one last.
-    count : int
-        Planes of the payload.
-    report : callable
-        Called with the number of each row.
-
-    Returns
-    -------
-    plane : Plane
-    decoded : (H, W) int array
-    """
-    height, width = shape
-    values, numbers = np.arange(1 << depth), None
-    if form.max_error == 0:
-        used = None if given is None else used_values(given, depth)
-        pays = used is not None and map_pays(used, height * width)
-        values = code_values(coder, depth, used, pays)
-    if given is not None:
-        numbers = np.searchsorted(values, given)
-    check_values(len(values), chain)
-    plane = Plane(height, width, len(values) - 1)
-    samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
-    if count == 1 and form.max_error == 0 and len(values) == 2:
-        samples_coder = begun_plane(plane, coder, form, numbers, chain)
-        cells.rates = samples_coder.cells.rates
-    elif len(values) > 1:
-        samples_coder = _samples_coder([*before, plane], coder, form, numbers, cells)
-    for row in range(height):
-        report(row)
-        if samples_coder:
-            _code_row(samples_coder, row, None if numbers is None else numbers[row])
-    return plane, values[plane.inner]
+def _values_of(coder, given: np.ndarray | None, depth: int, form) -> np.ndarray:
+    """Code the values of a plane; ``given`` are the samples to encode, or None to decode."""
+    if form.max_error:
+        return np.arange(1 << depth)
+    used = None if given is None else used_values(given, depth)
+    pays = used is not None and map_pays(used, given.size)
+    return code_values(coder, depth, used, pays)
 
 
 def _samples_coder(
-    planes: list[Plane], coder, form, numbers: np.ndarray | None, cells: CellRates
+    planes: list[Plane],
+    coder,
+    form,
+    numbers: np.ndarray | None,
+    cells: CellRates,
+    blocks: Blocks | None,
 ) -> PlaneCoder | FastCoder:
     """Return the coder of the samples of a plane of several values, that is no plane of two alone.
 
@@ -534,15 +547,17 @@ def _samples_coder(
     numbers : (H, W) int array or None
         The samples to encode; None decodes.
     cells : CellRates
+    blocks : Blocks or None
+        Which samples are known.
     """
     fast = form.models == fast_coder.MODELS
     wanted = None if fast or numbers is None else is_noisy(numbers)
     noisy = not fast and bool(coder.bit("map", ONE // 2, wanted))
     # The rate of values and of this bit belongs to no cell.
-    cells.start()
+    cells.begin()
     if fast:
-        return FastCoder(planes, coder, form, cells)
-    return PlaneCoder(planes, coder, form, cells, noisy)
+        return FastCoder(planes, coder, form, cells, blocks)
+    return PlaneCoder(planes, coder, form, cells, noisy, blocks)
 
 
 def report_row(

@@ -19,6 +19,7 @@ from mmpcodec.reference.lossless.context import (
     signed_class,
 )
 from mmpcodec.reference.lossless.hashes import key_and_line, mixed_hash, summed
+from mmpcodec.reference.lossless.pixels.blocks import Blocks
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.prediction import FRACTION_BITS
 
@@ -61,7 +62,15 @@ class FastCoder:
         State of a model; absent ones have probability 1/2 and 0 uses.
     """
 
-    def __init__(self, planes: list[Plane], coder: BitCoder, form, cells: CellRates):
+    def __init__(
+        self,
+        planes: list[Plane],
+        coder: BitCoder,
+        form,
+        cells: CellRates,
+        blocks: Blocks | None = None,
+    ):
+        self.blocks = blocks
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder, self.cells = coder, cells
@@ -75,6 +84,10 @@ class FastCoder:
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
         for column in range(self.plane.width):
+            if self.blocks and self.blocks.at(row, column):
+                self.blend.fit(row, column)
+                self.blend.learn(int(self.plane.inner[row, column]))
+                continue
             self.code_sample(row, column, None if given is None else int(given[column]))
 
     def code_sample(self, row: int, column: int, given: int | None) -> None:

@@ -44,9 +44,12 @@ class Runs:
         """Begin a row."""
         self.after, self.breaks_above, self.breaks = 0, self.breaks, 0
 
-    def length(self, row: int, column: int) -> int:
-        """Return the length of the run that can begin at a sample, 0 if none can."""
-        left = self.plane.width - column
+    def length(self, row: int, column: int, end: int) -> int:
+        """Return the length of the run that can begin at a sample and ends before a column.
+
+        It is 0 if no run can begin.
+        """
+        left = end - column
         return next((n for n in LENGTHS if n <= left and self._equal(row, column, n)), 0)
 
     def _equal(self, row: int, column: int, length: int) -> bool:

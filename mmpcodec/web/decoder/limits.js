@@ -33,6 +33,9 @@ const LOSSLESS_BYTES = new Map([
 ]);
 /** By number of predictors. */
 const LOSSLESS_COLUMN_BYTES = new Map([[1, 640], [3, 2560]]);
+/** Of pixels that repeat, by form of 0 to 4; for each pixel and each column. */
+const REPEATING_BYTES = [0, 9, 16, 30, 30].map((size) => size * 2 ** 20);
+const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES] = [8, 512];
 /** Of planes of two values: what does not grow; by form of 0 to 4, a line of all its tables. */
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372, 372];
@@ -49,6 +52,10 @@ const LOSSLESS_FAST = 0.1e-6;
 const LOSSLESS_PREDICTOR = 0.2e-6;
 const LOSSLESS_MANY_MODELS = 0.1e-6;
 const LOSSLESS_BYTE = 4e-6;
+/** Of pixels that repeat: a sample without a candidate, by form of 1 to 4. */
+const REPEATING = [0, 0.7e-6, 1.9e-6, 2.3e-6, 2.3e-6];
+const REPEATING_FLAT = 0.05e-6;
+const REPEATING_REACH = 1.5e-3;
 /** Of planes of two values: a mixed pixel, by form of 1 to 4. */
 const TWO_VALUES = [0, 0.15e-6, 0.3e-6, 0.5e-6, 0.65e-6];
 const TWO_VALUES_FLAT = 0.04e-6;
@@ -129,7 +136,8 @@ export function checkSeconds(tiles, planes, limits) {
     const samples = tile.width * tile.height;
     if (stream.palette) {
       const { tools } = stream.palette;
-      seconds += samples * (Math.max(losslessRate(tools), TWO_VALUES[tools.lossless_form]) + FLAT);
+      const form = tools.lossless_form;
+      seconds += samples * (Math.max(losslessRate(tools), TWO_VALUES[form], REPEATING[form]) + FLAT);
     }
     for (const layer of stream.layers) seconds += layerSeconds(layer, samples, own);
   }
@@ -146,8 +154,11 @@ export function checkSeconds(tiles, planes, limits) {
 function layerSeconds({ coding, tools, depth, payload }, pixels, planes) {
   const [size, samples] = [payload.length, pixels * planes];
   if (coding === LOSSLESS) {
-    const several = samples * losslessRate(tools) + size * LOSSLESS_BYTE;
-    if (planes > 1 || tools.max_error) return several;
+    const apart = samples * losslessRate(tools) + size * LOSSLESS_BYTE;
+    if (tools.max_error) return apart;
+    const reach = Math.min(samples * REPEATING[tools.lossless_form], size * REPEATING_REACH);
+    const several = Math.max(apart, pixels * REPEATING_FLAT + reach);
+    if (planes > 1) return several;
     // A plane that is alone may have two values or more.
     const mixed = Math.min(pixels * TWO_VALUES[tools.lossless_form], size * TWO_VALUES_REACH);
     const two = pixels * TWO_VALUES_FLAT + mixed + size * TWO_VALUES_BYTE;
@@ -231,7 +242,8 @@ function chainBytes(last, earlier, { maxSamples }) {
 function layerBytes({ coding, tools, depth }, tile, planes) {
   if (coding === LOSSLESS) {
     const several = losslessBytes(tools, tile.width, planes, depth);
-    return taken(Math.max(several, twoValuesBytes(tools, tile)), tile, planes);
+    const other = Math.max(repeatingBytes(tools, tile), twoValuesBytes(tools, tile));
+    return taken(Math.max(several, other), tile, planes);
   }
   if (coding !== TREES && !tools.dictionary) return LAYER_BYTES;
   const inserted = LEVELS + MOST_INSERTIONS * fragmentsIn(tile);
@@ -249,7 +261,8 @@ function paletteBytes({ tools, entries, transparent }, tile, depth, planes) {
   const bits = Math.max(1, 32 - Math.clz32(entries - 1 + Number(transparent)));
   const ofColours = losslessBytes(COLOUR_TOOLS, entries, coloursOf(planes), depth);
   const several = losslessBytes(tools, tile.width, 1, bits);
-  const ofNumbers = Math.max(several, twoValuesBytes(tools, tile));
+  const other = Math.max(repeatingBytes(tools, tile), twoValuesBytes(tools, tile));
+  const ofNumbers = Math.max(several, other);
   return taken(Math.max(ofColours, ofNumbers), tile, 1);
 }
 
@@ -267,6 +280,17 @@ function losslessBytes({ lossless_form: form, max_error: maxError }, width, plan
   const largest = Math.floor((2 ** depth - 1 + maxError) / (2 * maxError + 1));
   const groups = (32 - Math.clz32(largest) + 4) >> 1;
   return planes * (fixed + group * groups + columns);
+}
+
+/**
+ * Returns the bytes for pixels that repeat; models and tables of planes come after them.
+ * @param {import("./format/tools.js").ToolValues} tools
+ * @param {Tile} tile
+ */
+function repeatingBytes({ lossless_form: form, max_error: maxError }, { width, height }) {
+  if (maxError) return 0;
+  const columns = width * REPEATING_COLUMN_BYTES;
+  return REPEATING_BYTES[form] + columns + width * height * REPEATING_PIXEL_BYTES;
 }
 
 /**

@@ -5,6 +5,7 @@ from independent.arithmetic import limited
 from independent.file import FORMS, Reader
 from independent.lossless.fitted_prediction import PLACES, Prediction
 from independent.lossless.logistic_mixing import LogisticMixing, learn
+from independent.lossless.repeating_pixels import Blocks, Decoder
 from independent.lossless.source_colours import SourceColours
 from independent.lossless.two_values import two_values
 from independent.rangecoder import BinaryModels, RangeCoder
@@ -25,27 +26,47 @@ def coded_planes(payload, height, width, depth, count, tools, chain=None):
     sizes = [reader.number("bytes of a stream") for _ in range(count - 1)]
     streams = [reader.take(size) for size in sizes]
     streams.append(reader.rest())
+    coders = [RangeCoder(stream) for stream in streams]
     has_fields = count >= 3 and depth == 8 and not tools["max error"] and min(height, width) >= 8
-    found, decoded = [], []
-    for number, stream in enumerate(streams):
-        coder = RangeCoder(stream)
-        if number == 0:
-            source = SourceColours(height, width, coder if has_fields else None)
-        occurring = range(2**depth) if tools["max error"] else values(coder, depth)
-        plane = Plane(*source.shape(number), len(occurring) - 1)
-        before = source.earlier(decoded)
-        if plane.M == 1 and count == 1 and not tools["max error"]:
+    source = SourceColours(height, width, coders[0] if has_fields else None)
+    occurring = [
+        range(2**depth) if tools["max error"] else values(coder, depth) for coder in coders
+    ]
+    planes = [Plane(*source.shape(k), len(own) - 1) for k, own in enumerate(occurring)]
+    alone = count == 1 and planes[0].M == 1 and not tools["max error"]
+    blocks = None
+    may_repeat = not alone and not tools["max error"] and not source.colours
+    if may_repeat and form_number(tools) > 0:
+        if any(plane.M > 0 for plane in planes) and coders[0].bit(32768):
+            blocks = Blocks(coders[0], BinaryModels(coders[0]), height, width)
+    noisy = [0] * count
+    for number, (coder, plane) in enumerate(zip(coders, planes, strict=True)):
+        if plane.M > 0 and tools["models"] > 2 and not alone:
+            if blocks is None or not blocks.all_repeat():
+                noisy[number] = coder.bit(32768)
+        if number == 0 and blocks:
+            largest = [own.M for own in planes]
+            decoder = Decoder(coder, blocks, largest, form_number(tools), height, width)
+            for row, colours in enumerate(decoder.decode()):
+                for column, colour in enumerate(colours):
+                    if blocks.repeat(row, column):
+                        for k, own in enumerate(planes):
+                            own.x[row][column] = decoder.sample(colour, k)
+            tools = {**tools, "predictors": 1}
+    found = []
+    for number, coder in enumerate(coders):
+        plane, before = planes[number], source.earlier(planes[:number])
+        plane.blocks = blocks
+        if alone:
             two_values(coder, plane, form_number(tools), chain)
-        elif plane.M > 0:
+        elif plane.M > 0 and not (blocks and blocks.all_repeat()):
             if tools["models"] == 2:
                 FastDecoder(coder, plane, before, tools).decode()
             else:
-                noisy = coder.bit(32768)
-                PlaneDecoder(coder, plane, before, tools, noisy).decode()
+                PlaneDecoder(coder, plane, before, tools, noisy[number]).decode()
         source.read_corrections(coder, number)
         coder.end()
-        decoded.append(plane)
-        found.append(np.array(occurring)[np.array(plane.x)])
+        found.append(np.array(occurring[number])[np.array(plane.x)])
     return found, source
 
 
@@ -77,6 +98,11 @@ class Plane:
         self.height, self.width, self.M = height, width, M
         self.x = [[0] * width for _ in range(height)]
         self.residuals = [[0] * width for _ in range(height)]
+
+    blocks = None
+
+    def known(self, row, column):
+        return self.blocks is not None and self.blocks.repeat(row, column)
 
     def sample(self, row, column):
         row = min(row, self.height - 1)
@@ -215,6 +241,11 @@ class PlaneDecoder:
     def row(self, row):
         self.t = self.alone = column = 0
         while column < self.plane.width:
+            if self.plane.known(row, column):
+                self.prediction.fitted(row, column)
+                self.prediction.learn(row, column, self.plane.x[row][column])
+                column += 1
+                continue
             n = self.longest_run(row, column) if self.runs else 0
             same = self.run(row, column, n) if n else 0
             column += same
@@ -235,8 +266,11 @@ class PlaneDecoder:
                 for j in range(n)
             )
 
+        def is_free(n):
+            return not any(self.plane.known(row, column + j) for j in range(n))
+
         for n in (32, 16, 8):
-            if column + n <= self.plane.width and flat(n):
+            if column + n <= self.plane.width and is_free(n) and flat(n):
                 return n
         return 0
 
@@ -439,7 +473,11 @@ class FastDecoder:
         for row in range(self.plane.height):
             self.prediction.begin_row(row)
             for column in range(self.plane.width):
-                self.sample(row, column)
+                if self.plane.known(row, column):
+                    self.prediction.fitted(row, column)
+                    self.prediction.learn(row, column, self.plane.x[row][column])
+                else:
+                    self.sample(row, column)
 
     def sample(self, row, column):
         plane = self.plane

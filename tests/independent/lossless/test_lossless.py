@@ -3,15 +3,13 @@
 The vectors are of few shapes; payloads of other ones come from the reference.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from independent.lossless.samples import lossless_samples
 
 from mmpcodec.reference.lossless.coder import encode_planes
 from mmpcodec.reference.lossless.planes import to_planes
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm
 
 NAMES = ("predictors", "models", "weight_sets", "last_stage", "max_error")
 TEXT_NAMES = ("predictors", "models", "weight sets", "last stage", "max error")
@@ -31,7 +29,7 @@ def picture(shape, depth, seed):
 
 
 def check(samples, depth, values):
-    tools = SimpleNamespace(**dict(zip(NAMES, values, strict=True)))
+    tools = LosslessForm(**dict(zip(NAMES, values, strict=True)))
     planes = to_planes(samples)
     payload, decoded, *_ = encode_planes(planes, depth, tools, lambda done, total: None)
     height, width, count = samples.shape
@@ -96,3 +94,30 @@ def test_decodes_runs(form, count, error, noise):
     samples[5:, 20:] = 4
     samples[8, 50] = 6
     check(samples.astype(np.uint16), 8, (*LOSSLESS_FORMS[form][:4], error))
+
+
+def screen(height, width, count, depth, seed):
+    """Glyphs of few shapes on one background, with noise in the right part."""
+    rng = np.random.default_rng(seed)
+    most = 2**depth - 1
+    samples = np.full((height, width, count), most * 9 // 10)
+    glyphs = [rng.integers(0, most + 1, (7, 5)) * (rng.random((7, 5)) > 0.4) for _ in range(3)]
+    for i in range(1, height - 7, 8):
+        for j in range(1, width - 5, 6):
+            glyph = glyphs[rng.integers(3)]
+            for k in range(count):
+                shaded = glyph * (k + 2) // (count + 1)
+                samples[i : i + 7, j : j + 5, k][glyph > 0] = shaded[glyph > 0]
+    samples[:, 32:] = rng.integers(0, most + 1, samples[:, 32:].shape)
+    return samples.astype(np.uint16)
+
+
+@pytest.mark.parametrize("form", [1, 2, 3, 4])
+@pytest.mark.parametrize(("count", "depth"), [(1, 4), (2, 8), (3, 8), (4, 16)])
+def test_decodes_pixels_that_repeat(count, depth, form):
+    """The left blocks repeat; the right ones are natural."""
+    check(screen(34, 40, count, depth, depth), depth, tuple(LOSSLESS_FORMS[form]))
+
+
+def test_decodes_pixels_that_all_repeat():
+    check(screen(40, 30, 3, 8, 3), 8, tuple(LOSSLESS_FORMS[2]))

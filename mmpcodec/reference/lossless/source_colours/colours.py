@@ -49,10 +49,20 @@ class SourceColours:
         )
         return rows, columns
 
-    @property
-    def steps(self) -> tuple[int, int]:
-        """Rows and columns of the tile from one sample of chroma to the next."""
-        return 1 + self.halved[0], 1 + self.halved[1]
+    def plane_shape(self, number: int, shape: tuple[int, int]) -> tuple[int, int]:
+        """Return rows and columns of a plane, by its number from 0, of a tile of this shape."""
+        return self.chroma_shape(shape) if number in (1, 2) else shape
+
+    def steps(self, number: int) -> tuple[int, int]:
+        """Return rows and columns of the tile from one sample of a plane to the next."""
+        rows, columns = self.halved if number in (1, 2) else (False, False)
+        return 1 + rows, 1 + columns
+
+    def before(self, number: int) -> list[int]:
+        """Return the numbers of the planes that predict a plane, the last one last."""
+        if any(self.halved):
+            return [[], [], [1], [0]][number]
+        return list(range(max(0, number - 2), number))
 
 
 class SourcePlanes(Protocol):

@@ -7,7 +7,11 @@ import numpy as np
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import BinaryModels, BitCoder
-from mmpcodec.reference.lossless.source_colours.colours import SECTION
+from mmpcodec.reference.lossless.source_colours.colours import (
+    SECTION,
+    SourceColours,
+    interpolated,
+)
 
 LONGEST = 31
 """Digits of the longest number, without the leading one."""
@@ -73,3 +77,34 @@ def code_corrections(
         places.append(place)
         differences.append(sign * found)
         following = place + 1
+
+
+def chroma_of_pixels(
+    coder: BitCoder,
+    chroma: np.ndarray,
+    colours: SourceColours,
+    shape: tuple[int, int],
+    corrections: tuple[np.ndarray, np.ndarray] | None,
+) -> np.ndarray:
+    """Code the corrections of a plane of chroma, and return the chroma of all pixels.
+
+    Parameters
+    ----------
+    coder : BitCoder
+    chroma : 2-D array
+        Decoded samples.
+    colours : SourceColours
+    shape : (int, int)
+        Rows and columns of the tile.
+    corrections : tuple or None
+        As in ``SourcePlanes``; None decodes.
+
+    Returns
+    -------
+    int64 array of this shape
+    """
+    found = interpolated(chroma, colours, shape)
+    if any(colours.halved):
+        places, differences = code_corrections(coder, corrections, found.size)
+        found.ravel()[places] = np.clip(found.ravel()[places] + differences, 0, 255)
+    return found

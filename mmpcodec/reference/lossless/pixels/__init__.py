@@ -1,0 +1,1 @@
+"""Repeating pixels: whole pixels of a layer, coded by colours seen before."""

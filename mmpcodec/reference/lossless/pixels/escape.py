@@ -1,0 +1,297 @@
+"""A pixel that no candidate gives: the samples of its planes, bit by bit.
+
+Source: section "Repeating pixels", "Escaped pixels", of ``docs/format/format.md``.
+"""
+
+from mmpcodec.reference.entropy.binary import moved
+from mmpcodec.reference.entropy.logistic_mixing import MOST_MIXED, probability_of
+from mmpcodec.reference.integers import limited
+from mmpcodec.reference.lossless.pixels.colours import Around, ColourShape, PixelRows, folded
+from mmpcodec.reference.lossless.pixels.mixing import (
+    UNIT,
+    Code,
+    Mixer,
+    QuickModels,
+    count_below,
+    hash_of,
+)
+from mmpcodec.reference.lossless.pixels.places import Place
+from mmpcodec.reference.lossless.pixels.relations import (
+    LEAST_RUN,
+    ColourLines,
+    Shapes,
+    background_of,
+    on_line,
+)
+from mmpcodec.reference.lossless.pixels.settings import Settings
+from mmpcodec.reference.lossless.two_values.mixing import stretched
+
+LEAST_CODED, MOST_CODED = 16, 65520
+ACTIVITIES = (2, 6, 14, 30, 80)
+"""Least activity of each class from 1 on."""
+ACTIVE_CLASSES = 6
+MOST_SCALE_USES = 60
+NIBBLE = 4
+"""Bits of a sample that share the place in the table of values."""
+BIAS = 64
+SURE, SURE_USES, SURE_CLASSES = 5, 2, (2, 4, 5)
+
+
+class Share:
+    """The share of a logistic curve around a value that lies in half of an interval.
+
+    Parameters
+    ----------
+    value : int
+        Center of the curve.
+    mean : int
+        Mean distance of values from it, in 1/256.
+    end : int
+        The interval is from 0 to before this value.
+    """
+
+    def __init__(self, value: int, mean: int, end: int):
+        self.value, self.inverse = value, (1 << 23) // (mean * 5 // 8 + 16)
+        self.low, self.high = self._below(0), self._below(end)
+
+    def odds(self, middle: int) -> int:
+        """Return the logarithmic odds of the upper half, which begins at ``middle``."""
+        self.middle = self._below(middle)
+        upper, lower = self.high - self.middle + 1, self.middle - self.low + 1
+        return stretched(16 * (upper * 4096 // (upper + lower)))
+
+    def take(self, upper: int) -> None:
+        """Keep a half."""
+        if upper:
+            self.low = self.middle
+        else:
+            self.high = self.middle
+
+    def _below(self, limit: int) -> int:
+        at = (2 * limit - 1 - 2 * self.value) * self.inverse >> 8
+        return probability_of(limited(at, -MOST_MIXED, MOST_MIXED))
+
+
+class Escape:
+    """Coder of escaped pixels."""
+
+    def __init__(self, shape: ColourShape, rows: PixelRows, settings: Settings):
+        self.shape, self.settings = shape, settings
+        self.lines, self.shapes = ColourLines(shape), Shapes(shape, rows)
+        self.values: dict[int, tuple[int, int]] = {}
+        self.generations = 0
+        self.models = QuickModels()
+        start = UNIT * (25 if settings.value_sets == 1 else 15) // 100 // settings.value_sets
+        self.mixers = [Mixer(start, 1) for _ in shape.planes]
+        self.scales: dict[tuple[int, int, int], tuple[int, int]] = {}
+
+    def code(self, v: Around, place: Place, given: int | None, code: Code) -> int:
+        """Code a pixel and return its colour."""
+        self.background = background_of(v)
+        self.line = self.lines.find(self.background)
+        self.shapes.look(v.row, v.column)
+        self.shaped, self.shape_class = self.shapes.match()
+        colour = 0
+        for k in self.shape.planes:
+            if self.shape.bits[k] == 0:
+                continue
+            predictions, keys = self._predictions(v, place, colour, k)
+            means = [self._scale(key)[0] for key in keys]
+            shares = [
+                Share(value, mean, self.shape.most[k] + 1)
+                for value, mean in zip(predictions, means, strict=True)
+            ]
+            contexts = self._contexts(v, place, colour, k)
+            wanted = None if given is None else self.shape.sample(given, k)
+            sample = self._code_sample(contexts, shares, k, wanted, code)
+            for key, value in zip(keys, predictions, strict=True):
+                mean, uses = self._scale(key)
+                error = 256 * abs(sample - value)
+                self.scales[key] = moved(mean, error, uses), min(uses + 1, MOST_SCALE_USES)
+            colour |= self.shape.part(sample, k)
+        self.lines.see(self.background, colour)
+        return colour
+
+    def see(self, row: int, column: int, escaped: bool) -> None:
+        """Enter a pixel that is not flat into the shapes."""
+        if not escaped:
+            self.shapes.look(row, column)
+        self.shapes.see(row, column)
+
+    def _scale(self, key: tuple[int, int, int]) -> tuple[int, int]:
+        """Return mean distance and uses of a scale."""
+        return self.scales.get(key, ((384 if key[0] else 768) * (1 + key[2] % 8), 0))
+
+    def _predictions(
+        self, v: Around, place: Place, before: int, k: int
+    ) -> tuple[list[int], list[tuple[int, int, int]]]:
+        """Return the predictions of a sample and the key of the scale of each.
+
+        Also sets what the contexts are made of.
+        """
+
+        def of(colour: int, plane: int = k) -> int:
+            return self.shape.sample(colour, plane)
+
+        w, n, nw, ne = of(v.w), of(v.n), of(v.nw), of(v.ne)
+        median = median_of_slope(w, n, nw)
+        activity = abs(w - nw) + abs(n - nw) + abs(n - ne) >> self.shape.coarser[k]
+        self.active = count_below(activity, ACTIVITIES)
+        based = k in (1, 2)
+        classes = [self.active + 8 * (based and self.line is not None)] * 9
+        if place.at:
+            classes[3] = place.near + 8
+        else:
+            classes[3] = place.near
+        if not based:
+            shaped = self.shaped if k == 0 else None
+            if shaped is not None:
+                classes[2] = 8 + self.shape_class
+            self.slope_value = self.line_value = median
+            found = [
+                median,
+                (2 * (w + n) + ne - nw) >> 2,
+                median if shaped is None else shaped,
+                of(place.colour) if place.at else median,
+                n,
+                w,
+                n + ne - of(v.at(2, 1)),
+                2 * w - of(v.ww),
+                (w + ne) >> 1,
+            ]
+        else:
+            q, q_w, q_n, q_nw = (of(colour, 0) for colour in (before, v.w, v.n, v.nw))
+            slope = median + q - median_of_slope(q_w, q_n, q_nw)
+            line = self._on_line(q, k, slope)
+            both = 2 * (w + n + 2 * q - q_w - q_n) + (ne - nw) - (of(v.ne, 0) - q_nw)
+            found = [
+                line,
+                slope,
+                self._on_local_line(v, q, k, line),
+                of(place.colour) if place.at else line,
+                w + q - q_w,
+                n + q - q_n,
+                both >> 2,
+                q,
+                w + of(before, 1) - of(v.w, 1) if k == 2 else slope,
+            ]
+            most = self.shape.most[k]
+            self.slope_value, self.line_value = limited(slope, 0, most), limited(line, 0, most)
+        count = self.settings.predictors
+        found = [limited(value, 0, self.shape.most[k]) for value in found[:count]]
+        return found, [(k, i, classes[i]) for i in range(count)]
+
+    def _on_line(self, q: int, k: int, otherwise: int) -> int:
+        """Return the sample on the line of the background."""
+        if self.line is None:
+            return otherwise
+        sample = self.shape.sample
+        start, base = sample(self.background, 0), sample(self.background, k)
+        run = sample(self.line.foreground, 0) - start
+        if abs(run) >> self.shape.coarser[0] < LEAST_RUN:
+            return otherwise
+        return on_line(q, start, base, run, sample(self.line.foreground, k) - base)
+
+    def _on_local_line(self, v: Around, q: int, k: int, otherwise: int) -> int:
+        """Return the sample on the line between the darkest and the lightest of ten neighbours."""
+
+        def first(colour: int) -> int:
+            return self.shape.sample(colour, 0)
+
+        near = (v.w, v.n, v.nw, v.ne, v.ww, v.nn)
+        near += (v.at(1, 2), v.at(1, -2), v.at(2, 1), v.at(2, -1))
+        low, high = min(near, key=first), max(near, key=first)
+        if first(high) == first(low):
+            return otherwise
+        base = self.shape.sample(low, k)
+        rise = self.shape.sample(high, k) - base
+        return on_line(q, first(low), base, first(high) - first(low), rise)
+
+    def _contexts(self, v: Around, place: Place, before: int, k: int) -> list[int]:
+        """Return the hashes of the contexts of values."""
+
+        def upper(colour: int, bits: int) -> int:
+            return self.shape.sample(colour, k) >> max(0, self.shape.bits[k] - bits)
+
+        def joined(bits: int, *colours: int) -> int:
+            return sum(upper(colour, bits) << bits * i for i, colour in enumerate(colours))
+
+        w, n, ne, so_far = folded(v.w), folded(v.n), folded(v.ne), folded(before)
+        line = self.line_value
+        if k == 0:
+            shaped = self.slope_value if self.shaped is None else self.shaped
+            seventh = hash_of(7, shaped, self.shape_class)
+        else:
+            seventh = hash_of(8, self.slope_value, self.active)
+        foreground = folded(self.line.foreground) if self.line else 0
+        quarters = joined(2, v.w, v.n, v.nw, v.ne, v.ww, v.nn)
+        every = (
+            hash_of(1, so_far),
+            hash_of(2, w, so_far),
+            hash_of(3, n, so_far),
+            hash_of(4, w, n, so_far),
+            hash_of(5, w, n, ne, so_far),
+            hash_of(6, line, self.active | (self.line is not None) << 8),
+            seventh,
+            hash_of(9, joined(3, v.w, v.n, v.nw, v.ne), so_far),
+            hash_of(10, folded(place.colour) if place.at else 0, place.at is not None, so_far),
+            hash_of(11, folded(self.background), foreground, so_far),
+            hash_of(12, quarters, line >> max(0, self.shape.bits[k] - 5)),
+            hash_of(13, ne, so_far),
+        )
+        return [hash_of(every[number], k, i) for i, number in enumerate(self.settings.values)]
+
+    def _code_sample(
+        self, contexts: list[int], shares: list[Share], k: int, given: int | None, code: Code
+    ) -> int:
+        """Code a sample from its highest bit on."""
+        low, node, left, places = 0, 1, 0, []
+        for bit in reversed(range(self.shape.bits[k])):
+            if left == 0:
+                places = [self._place(hash_of(context, low, bit)) for context in contexts]
+                node, left = 1, NIBBLE
+            left -= 1
+            middle, found = low + (1 << bit), 0
+            if middle <= self.shape.most[k]:
+                wanted = None if given is None else given >> bit & 1
+                keys = [(place, node) for place in places]
+                found = self._code_bit(keys, shares, middle, bit, k, wanted, code)
+                low = middle if found else low
+                for share in shares:
+                    share.take(found)
+            node = 2 * node + found
+        return low
+
+    def _code_bit(self, keys, shares: list[Share], middle: int, bit: int, k: int, wanted, code):
+        """Code a bit of a sample."""
+        counted = [self.models.odds((k, i), key) for i, key in enumerate(keys)]
+        sure = 0
+        for i, key in enumerate(keys[:SURE]):
+            if self.models.uses(key) >= SURE_USES:
+                sure = i + 1
+        inputs = [odds for odds, _ in counted] + [share.odds(middle) for share in shares] + [BIAS]
+        lined = int(self.line is not None)
+        rows = [
+            bit * ACTIVE_CLASSES + self.active,
+            (bit * 2 + lined) * 4 + count_below(sure, SURE_CLASSES),
+            bit * 8 + (lined if k else self.shape_class),
+        ]
+        one = self.mixers[k].predict(inputs, rows[: self.settings.value_sets])
+        found = code(limited(one, LEAST_CODED, MOST_CODED), wanted)
+        self.mixers[k].learn(found)
+        for key, (_, at) in zip(keys, counted, strict=True):
+            self.models.learn(key, at, found)
+        return found
+
+    def _place(self, key: int) -> tuple[int, int]:
+        """Return the entry of the table of values of a hash; another one makes room."""
+        place, check = key >> 32 - self.settings.value_bits, key | 1
+        if place not in self.values or self.values[place][0] != check:
+            self.generations += 1
+            self.values[place] = check, self.generations
+        return place, self.values[place][1]
+
+
+def median_of_slope(w: int, n: int, nw: int) -> int:
+    """Return the median of two neighbours and their slope."""
+    return sorted((w, n, w + n - nw))[1]
