@@ -6,6 +6,7 @@ for several samples, ``fast_coder`` the fast mode. ``two_values`` codes planes o
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -120,9 +121,9 @@ class PlaneCoder:
             if column == end:
                 end = self.blocks.end_of(row, column) if self.blocks else self.plane.width
                 if self.blocks and self.blocks.at(row, column):
-                    for column in range(column, end):
-                        self.blend.fit(row, column)
-                        self.blend.learn(int(self.plane.inner[row, column]))
+                    for known in range(column, end):
+                        self.blend.fit(row, known)
+                        self.blend.learn(int(self.plane.inner[row, known]))
                     column = end
                     continue
             run = self.runs.length(row, column, end) if self.has_runs else 0
@@ -455,17 +456,20 @@ def _code_planes(
     count, colours = len(coders), SourceColours()
     if can_have_colours(count, shape[1:], depth, form.max_error):
         colours = code_colours(coders[0], None if given is None else colours_of(source))
-    wanted = None if given is None else list(given)
-    if wanted is not None and source is not None:
+    wanted: list[Any] = [None] * count if given is None else list(given)
+    if source is not None:
         wanted[:3] = source.luma, *source.chroma
-    values: list[np.ndarray] = []
-    numbers: list[np.ndarray] | None = None if wanted is None else []
-    for number, coder in enumerate(coders):
-        own = None if wanted is None else wanted[number]
-        values.append(_values_of(coder, own, depth, form))
-        if numbers is not None:
-            numbers.append(np.searchsorted(values[-1], own))
-        check_values(len(values[-1]), chain)
+    values = [
+        _values_of(coder, own, depth, form) for coder, own in zip(coders, wanted, strict=True)
+    ]
+    for own in values:
+        check_values(len(own), chain)
+    # The numbers of the values to encode; None decodes.
+    numbers: list[Any] = [
+        None if own is None else np.searchsorted(among, own)
+        for among, own in zip(values, wanted, strict=True)
+    ]
+    together = None if given is None or colours.kind != NONE else np.array(numbers)
     planes = [
         Plane(*colours.plane_shape(number, shape[1:]), len(own) - 1)
         for number, own in enumerate(values)
@@ -473,26 +477,27 @@ def _code_planes(
     two_values = count == 1 and form.max_error == 0 and planes[0].most == 1
     pixels = None
     if not two_values and colours.kind == NONE:
-        pixels = code_blocks(coders[0], planes, numbers and np.array(numbers), form)
+        pixels = code_blocks(coders[0], planes, together, form)
     blocks = pixels.blocks if pixels else None
-    natural = form._replace(predictors=1) if blocks is not None else form
+    natural = form
+    if blocks is not None and form.predictors > 1:
+        natural = form._replace(predictors=1)
     samples_coders: list[PlaneCoder | FastCoder | TwoValuesCoder | None] = []
     for number, coder in enumerate(coders):
-        own = None if numbers is None else numbers[number]
         samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
         if two_values:
-            samples_coder = begun_plane(planes[0], coder, form, own, chain)
+            samples_coder = begun_plane(planes[0], coder, form, numbers[0], chain)
         elif planes[number].most and not (blocks is not None and blocks.repeats.all()):
             cells = CellRates(shape[1:], coder.tally, colours.steps(number))
             before = [planes[other] for other in colours.before(number)]
-            more = own, cells, blocks
+            more = numbers[number], cells, blocks
             samples_coder = _samples_coder([*before, planes[number]], coder, natural, *more)
         samples_coders.append(samples_coder)
     reported = (count + (blocks is not None), *shape[1:])
     rates = np.zeros([-(-side // CELL) for side in shape[1:]], np.int64)
     if pixels:
         cells = CellRates(shape[1:], coders[0].tally)
-        pixels.code(planes, numbers, cells, lambda row: report_row(progress, 0, row, reported))
+        pixels.code(planes, together, cells, lambda row: report_row(progress, 0, row, reported))
         rates += cells.rates
     found = []
     for number, (coder, samples_coder) in enumerate(zip(coders, samples_coders, strict=True)):
@@ -502,7 +507,8 @@ def _code_planes(
         for row in range(planes[number].height):
             report_row(progress, number + reported[0] - count, row, reported)
             if samples_coder:
-                _code_row(samples_coder, row, None if numbers is None else numbers[number][row])
+                own = numbers[number]
+                _code_row(samples_coder, row, None if own is None else own[row])
         decoded = values[number][planes[number].inner]
         if colours.kind != NONE and number in (1, 2):
             corrections = None if source is None else source.corrections[number - 1]
@@ -522,9 +528,10 @@ def _values_of(coder, given: np.ndarray | None, depth: int, form) -> np.ndarray:
     """Code the values of a plane; ``given`` are the samples to encode, or None to decode."""
     if form.max_error:
         return np.arange(1 << depth)
-    used = None if given is None else used_values(given, depth)
-    pays = used is not None and map_pays(used, given.size)
-    return code_values(coder, depth, used, pays)
+    if given is None:
+        return code_values(coder, depth, None, False)
+    used = used_values(given, depth)
+    return code_values(coder, depth, used, map_pays(used, given.size))
 
 
 def _samples_coder(
