@@ -112,6 +112,37 @@ Chroma nearest(const SourceColours& colours, const Pixel& pixel, Chroma estimate
     return found;
 }
 
+// Changes of two nodes: all pairs of -Side to Side, and zeros up to a whole number of vectors.
+template <int Side>
+struct Changes {
+    static constexpr int kStates = 2 * Side + 1, kLanes = (kStates * kStates + 15) / 16 * 16;
+    int32_t first[kLanes] = {}, second[kLanes] = {};
+
+    constexpr Changes() {
+        for (int i = 0; i < kStates * kStates; ++i)
+            first[i] = i / kStates - Side, second[i] = i % kStates - Side;
+    }
+};
+template <int Side>
+constexpr Changes<Side> kChanges;
+
+// The interpolated chroma of a pixel less the least that it may be, and what nodes add to it.
+struct Bound {
+    int32_t over, by_first, by_second;
+};
+
+// Adds squares of how far bounds are exceeded; `room` is between the least and the most.
+MMP_SIMD_LEVELS void add_squares(int32_t* costs, const int32_t* first, const int32_t* second,
+                                 int lanes, const Bound* bounds, int count, int32_t room) {
+    for (int k = 0; k < count; ++k)
+        for (int i = 0; i < lanes; ++i) {
+            const int32_t over =
+                bounds[k].over + first[i] * bounds[k].by_first + second[i] * bounds[k].by_second;
+            const int32_t off = std::max(std::max(-over, over - room), 0);
+            costs[i] += off * off;
+        }
+}
+
 // Searches chroma by which luma gives all pixels.
 class Search {
 public:
@@ -200,11 +231,6 @@ private:
     static constexpr int kFewOthers = 50;  // at most one pixel of 50 has none
     static constexpr int kGrow = 3;  // nodes beside a wrong one that are searched again
 
-    // States of a node on a line: as it is in the middle.
-    template <int Side>
-    static constexpr int kStates = 2 * Side + 1;
-    template <int Side>
-    using Costs = int[kStates<Side>][kStates<Side>];
     struct Span {
         int from, to;
     };
@@ -293,11 +319,6 @@ private:
                                 : chroma_[k][int64_t{along} * columns_ + line];
     }
 
-    // How far the interpolated chroma of a pixel is from the chroma that it must have.
-    int excess(int interpolated, int wanted) const {
-        const int bits = colours_.fraction(), off = interpolated - (wanted << bits);
-        return off < 0 ? -off : std::max(0, off - (1 << bits) + 1);
-    }
     // Marks pixels whose interpolated chroma is wrong.
     void mark(int k, Span rows, Span columns) {
         const ChromaPlane<int32_t> chroma = plane(k);
@@ -354,14 +375,17 @@ private:
         return changes;
     }
 
-    // Squared excesses of the pixels between a node of a line and the next one, by their states.
+    // Squared excesses of the pixels between a node of a line and the next one, by their changes.
     template <int Side>
-    void add_costs(int k, int axis, int line, int along, Costs<Side>& costs) {
+    void add_costs(int k, int axis, int line, int along, int32_t* costs) {
+        constexpr int kMost = 8;  // pixels that read two nodes
         const ChromaPlane<int32_t> chroma = plane(k);
         const Span across = span(1 - axis, line);
         const int first = 2 * along - 1 - colours_.phase[axis];
-        const int size = axis == kColumns ? width_ : height_;
+        const int size = axis == kColumns ? width_ : height_, bits = colours_.fraction();
         int32_t &one = node(k, axis, line, along), &next = node(k, axis, line, along + 1);
+        Bound bounds[kMost];
+        int count = 0;
         for (int x = std::max(first, 0); x < std::min(first + 2, size); ++x)
             for (int y = across.from; y < across.to; ++y) {
                 const int row = axis == kColumns ? y : x, column = axis == kColumns ? x : y;
@@ -371,19 +395,17 @@ private:
                 const int by_one = (++one, chroma.interpolated(row, column) - now);
                 const int by_next = (--one, ++next, chroma.interpolated(row, column) - now);
                 --next;
-                for (int i = 0; i < kStates<Side>; ++i)
-                    for (int j = 0; j < kStates<Side>; ++j) {
-                        const int sum = now + (i - Side) * by_one + (j - Side) * by_next;
-                        const int off = excess(sum, own_[k][place]);
-                        costs[i][j] += off * off;
-                    }
+                bounds[count++] = {now - (own_[k][place] << bits), by_one, by_next};
             }
+        using All = Changes<Side>;
+        add_squares(costs, kChanges<Side>.first, kChanges<Side>.second, All::kLanes, bounds, count,
+                    (1 << bits) - 1);
     }
 
     // Finds the best nodes from `begin` to before `end`, by dynamic programming.
     template <int Side>
     int solve_piece(int k, int axis, int line, int begin, int end) {
-        constexpr int kAll = kStates<Side>;
+        constexpr int kAll = Changes<Side>::kStates;
         int order[kAll];  // as it is comes first
         for (int i = 0; i < kAll; ++i) order[i] = Side + (i & 1 ? -(i + 1) / 2 : i / 2);
         constexpr int64_t kNever = INT64_MAX / 2;
@@ -392,26 +414,26 @@ private:
         std::vector<std::array<uint8_t, kAll>> from(length);
         for (int i = 0; i < length; ++i) {
             const int own = node(k, axis, line, begin + i);
-            Costs<Side> pairs{};
+            int32_t pairs[Changes<Side>::kLanes] = {};
             if (begin + i > 0) add_costs<Side>(k, axis, line, begin + i - 1, pairs);
             for (int j = 0; j < kAll; ++j) {
                 int64_t least = kNever;
                 if ((own + j - Side) & ~255) {
                 } else if (i == 0) {
-                    least = pairs[Side][j];
+                    least = pairs[Side * kAll + j];
                 } else {
                     for (int before : order)
-                        if (costs[i - 1][before] + pairs[before][j] < least)
-                            least = costs[i - 1][before] + pairs[before][j], from[i][j] = before;
+                        if (costs[i - 1][before] + pairs[before * kAll + j] < least)
+                            least = costs[i - 1][before] + pairs[before * kAll + j], from[i][j] = before;
                 }
                 costs[i][j] = least;
             }
         }
         if (end < count) {
-            Costs<Side> pairs{};
+            int32_t pairs[Changes<Side>::kLanes] = {};
             add_costs<Side>(k, axis, line, end - 1, pairs);
             for (int j = 0; j < kAll; ++j)
-                if (costs[length - 1][j] < kNever) costs[length - 1][j] += pairs[j][Side];
+                if (costs[length - 1][j] < kNever) costs[length - 1][j] += pairs[j * kAll + Side];
         }
         int state = Side, changes = 0;
         for (int other : order)
