@@ -111,9 +111,9 @@ class PlaneCoder:
             if column == end:
                 end = self.blocks.end_of(row, column) if self.blocks else self.plane.width
                 if self.blocks and self.blocks.at(row, column):
-                    for column in range(column, end):
-                        self.blend.fit(row, column)
-                        self.blend.learn(int(self.plane.inner[row, column]))
+                    for known in range(column, end):
+                        self.blend.fit(row, known)
+                        self.blend.learn(int(self.plane.inner[row, known]))
                     column = end
                     continue
             run = self.runs.length(row, column, end) if self.has_runs else 0
@@ -466,7 +466,9 @@ def _code_planes(
         samples_coders.append(samples_coder)
     if pixels:
         cells = CellRates((height, width), coders[0].tally)
-        pixels.code(planes, numbers, cells, lambda row: report_row(progress, 0, row, (total, *shape[1:])))
+        pixels.code(
+            planes, numbers, cells, lambda row: report_row(progress, 0, row, (total, *shape[1:]))
+        )
         rates.append(cells.rates)
     for number, (coder, samples_coder) in enumerate(zip(coders, samples_coders, strict=True)):
         # Without a coder of samples, no cell has a rate.

@@ -25,14 +25,14 @@ def lossless_samples(payload, height, width, depth, count, tools, chain=None):
     planes = [Plane(height, width, len(own) - 1) for own in occurring]
     alone = count == 1 and planes[0].M == 1 and not tools["max error"]
     blocks = None
-    if not alone and not tools["max error"] and form_number(tools) > 0:
-        if any(plane.M > 0 for plane in planes) and coders[0].bit(32768):
-            blocks = Blocks(coders[0], BinaryModels(coders[0]), height, width)
+    may_repeat = not alone and not tools["max error"] and form_number(tools) > 0
+    if may_repeat and any(plane.M > 0 for plane in planes) and coders[0].bit(32768):
+        blocks = Blocks(BinaryModels(coders[0]), height, width)
     noisy = [0] * count
     for number, (coder, plane) in enumerate(zip(coders, planes, strict=True)):
-        if plane.M > 0 and tools["models"] > 2 and not alone:
-            if blocks is None or not blocks.all_repeat():
-                noisy[number] = coder.bit(32768)
+        natural = plane.M > 0 and not alone and not (blocks and blocks.all_repeat())
+        if natural and tools["models"] > 2:
+            noisy[number] = coder.bit(32768)
         if number == 0 and blocks:
             largest = [own.M for own in planes]
             decoder = Decoder(coder, blocks, largest, form_number(tools), height, width)

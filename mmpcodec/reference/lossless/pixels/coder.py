@@ -102,7 +102,9 @@ class PixelCoder:
         self, v: Around, column: int, end: int, given: list[int] | None
     ) -> tuple[int, bool]:
         """Code how many pixels are flat, and return whether the decision says so of all."""
-        own = None if given is None else [colour == v.w for colour in given[column : column + GROUP]]
+        own = (
+            None if given is None else [colour == v.w for colour in given[column : column + GROUP]]
+        )
         if column + GROUP <= end and is_group(v):
             if self.flat.code_group(column, v.w, own and all(own), self._code):
                 return GROUP, True
@@ -135,9 +137,7 @@ class PixelCoder:
         self.rows.set(self.row, column, colour)
         self.candidates.see(colour)
         self.flat.change(column, colour)
-        sloped = colour == self.candidates.slope and (slopes or colour not in (v.w, v.n))
-        if not found:
-            kind = Kind.ESCAPED
-        else:
-            kind = Kind.SLOPED if sloped else Kind.CANDIDATE
+        kind = Kind.CANDIDATE if found else Kind.ESCAPED
+        if found and colour == self.candidates.slope and (slopes or colour not in (v.w, v.n)):
+            kind = Kind.SLOPED
         self.kinds[column + 1] = kind
