@@ -212,7 +212,8 @@ class Escape:
             middle, found = low + (1 << bit), 0
             if middle <= self.shape.most[k]:
                 wanted = None if given is None else given >> bit & 1
-                keys = [(place, node) for place in places]
+                # A later context may have made room where an earlier one was.
+                keys = [(self.values[place], node) for place in places]
                 found = self._code_bit(keys, shares, middle, bit, k, wanted, code)
                 low = middle if found else low
                 for share in shares:
@@ -239,13 +240,13 @@ class Escape:
             self.models.learn(key, at, found)
         return found
 
-    def _place(self, key: int) -> tuple[int, int]:
-        """Return the entry of the table of values of a hash; another one makes room."""
+    def _place(self, key: int) -> int:
+        """Return the place of a hash in the table of values; another one makes room."""
         place, check = key >> 32 - self.settings.value_bits, key | 1
         if place not in self.values or self.values[place][0] != check:
             self.generations += 1
             self.values[place] = check, self.generations
-        return place, self.values[place][1]
+        return place
 
 
 def median_of_slope(w: int, n: int, nw: int) -> int:
