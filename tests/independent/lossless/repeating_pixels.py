@@ -3,10 +3,9 @@
 from independent.arithmetic import limited
 from independent.lossless.logistic_mixing import STRETCH, squash
 
-LISTS = None, (1, 3), range(5), range(12), range(12)
-SETS = None, (1, 1), (2, 2), (2, 3), (2, 3)
-VALUES = None, (0, 3, 11, 5, 6), range(11), range(11), range(11)
-PREDICTORS = None, 3, 6, 9, 9
+LISTS = None, (1, 3), range(8), range(12), range(12)
+SETS = None, 1, 2, 2, 2
+VALUES = None, (0, 3, 5, 6, 8), range(9), range(9), range(9)
 BITS = None, (16, 16), (17, 17), (18, 18), (18, 18)
 FACTOR = 2654435761
 WINDOW = (
@@ -33,12 +32,6 @@ def hash_of(h, *values):
 
 def class_of(v, *limits):
     return sum(limit <= v for limit in limits)
-
-
-def on(a, x, y, run, rise):
-    if run < 0:
-        run, rise = -run, -rise
-    return y + (2 * (a - x) * rise + run) // (2 * run)
 
 
 def median(a, b, c):
@@ -140,7 +133,7 @@ def first_of_state(state):
 
 
 class Blocks:
-    def __init__(self, coder, models, height, width):
+    def __init__(self, models, height, width):
         self.width = width
         down, across = -(-height // 32), -(-width // 32)
         self.bits = [[1] * across for _ in range(down)]
@@ -173,13 +166,12 @@ class Decoder:
         self.slow = {}
         self.group_mixer, self.single_mixer = Mixer(coder, 98304), Mixer(coder, 98304)
         self.lists, self.alike = {}, {}
-        sets, value_sets = SETS[form]
-        self.question_mixer = Mixer(coder, 37449 if sets == 1 else 18724)
+        self.question_mixer = Mixer(coder, 37449 if SETS[form] == 1 else 18724)
         self.directs, self.maps = {}, {}
-        start = (65536, 19660, 13107)[value_sets - 1]
+        start = 65536 if SETS[form] == 1 else 19660
         self.value_mixers = [Mixer(coder, start, 9) for _ in largest]
         self.values, self.scales = {}, {}
-        self.lines, self.spots = {}, {}
+        self.spots = {}
 
     def decode(self):
         for row in range(self.height):
@@ -341,8 +333,8 @@ class Decoder:
         last = (3, 1), (3, -1), (0, -4), (1, 4), (3, 2), (3, -2), (2, 3), (2, -3)
         H.append(more(H[4], *last))
         H.append(more(2, W, (0, -2), (0, -3)))
-        H.append(more(3, N, (2, 0), (3, 0)))
         H.append(more(4, NE, N, (1, 2)))
+        H.append(more(3, N, (2, 0), (3, 0)))
         H.append(more(5, W))
         H.append(more(6, W, NE, (1, 2), (1, 3)))
         H.append(more(7, W, (0, -2), (0, -3), (0, -4), N))
@@ -429,7 +421,7 @@ class Decoder:
             128 * (4 * t + g) + 16 * near + l,
             256 * t + (15 if x == S and z == 0 else 16 * q + z),
         ]
-        return self.question_mixer.bit(inputs, rows[: SETS[self.form][0]], 16, learners)
+        return self.question_mixer.bit(inputs, rows[: SETS[self.form]], 16, learners)
 
     def window(self, row, column):
         return [
@@ -470,45 +462,21 @@ class Decoder:
         Y = (min(v) + (u - L) * (max(v) - min(v)) // R) * 2 ** self.c[0]
         return limited(Y, 0, self.M[0]), class_of(least, 50, 130, 260, 450, 800)
 
-    def contrast(self, x, y):
-        return sum(abs(self.sample(x, k) - self.sample(y, k)) >> self.c[k] for k in self.planes[:3])
-
-    def learn_line(self, B, x):
-        if self.contrast(B, x) < 12:
-            return
-        key = chain(fold(B), 7) >> 22
-        line = self.lines.get(key)
-        if line is None or line[0] != B:
-            self.lines[key] = B, x, 1
-            return
-        _, F, trust = line
-        B_0, F_0 = self.sample(B, 0), self.sample(F, 0)
-        fits = abs(F_0 - B_0) >> self.c[0] >= 4
-        for k in self.planes[1:3]:
-            if fits:
-                B_k, F_k = self.sample(B, k), self.sample(F, k)
-                found = on(self.sample(x, 0), B_0, B_k, F_0 - B_0, F_k - B_k)
-                fits = abs(found - self.sample(x, k)) >> self.c[k] <= 2
-        if fits:
-            larger = self.contrast(B, x) > self.contrast(B, F)
-            self.lines[key] = B, x if larger else F, min(trust + 1, 8)
-        else:
-            self.lines[key] = (B, F, trust - 2) if trust > 2 else (B, x, 1)
-
     def escaped(self, place, near, P, window, keys):
         W, N, NW, NE = self.at(0, -1), self.at(1, 0), self.at(1, -1), self.at(1, 1)
         WW, NN = self.at(0, -2), self.at(2, 0)
-        four = [N, W, NE, NW]
-        B = max(four, key=four.count)
-        line = self.lines.get(chain(fold(B), 7) >> 22)
-        d = int(line is not None and line[0] == B)
-        F = line[1] if d else 0
+        ten = [W, N, NW, NE, WW, NN]
+        ten += [self.at(*at) for at in ((1, 2), (1, -2), (2, 1), (2, -1))]
+        low = min(ten, key=lambda colour: self.sample(colour, 0))
+        high = max(ten, key=lambda colour: self.sample(colour, 0))
+        run = self.sample(high, 0) - self.sample(low, 0)
+        d = int(run > 0)
         Y, y = self.match(window, keys)
         X = 0
         for k in self.planes:
             if self.M[k] == 0:
                 continue
-            b, M = self.b[k], self.M[k]
+            M = self.M[k]
 
             def of(colour, plane=k):
                 return self.sample(colour, plane)
@@ -516,52 +484,27 @@ class Decoder:
             w, n, nw, ne = of(W), of(N), of(NW), of(NE)
             away = abs(w - nw) + abs(n - nw) + abs(n - ne)
             act = class_of(away >> self.c[k], 2, 6, 14, 30, 80)
-            scales = [act] * 9
+            scales = [act] * 4
             if k in (1, 2):
                 X_0, W_0, N_0, NW_0, NE_0 = (of(colour, 0) for colour in (X, W, N, NW, NE))
-                B_0, F_0 = of(B, 0), of(F, 0)
                 slope = median(w, n, nw) + X_0 - median(W_0, N_0, NW_0)
-                along = slope
-                if d and abs(F_0 - B_0) >> self.c[0] >= 4:
-                    along = on(X_0, B_0, of(B), F_0 - B_0, of(F) - of(B))
-                ten = [W, N, NW, NE, WW, NN]
-                ten += [self.at(*at) for at in ((1, 2), (1, -2), (2, 1), (2, -1))]
-                low = min(ten, key=lambda colour: self.sample(colour, 0))
-                high = max(ten, key=lambda colour: self.sample(colour, 0))
-                local, rise = along, of(high, 0) - of(low, 0)
-                if rise:
-                    local = on(X_0, of(low, 0), of(low), rise, of(high) - of(low))
-                scales = [act + 8 * d] * 9
-                predictions = [
-                    along,
-                    slope,
-                    local,
-                    of(P) if place else along,
-                    w + X_0 - W_0,
-                    n + X_0 - N_0,
-                    (2 * (w + n + 2 * X_0 - W_0 - N_0) + ne - nw - NE_0 + NW_0) >> 2,
-                    X_0,
-                    w + of(X, 1) - of(W, 1) if k == 2 else slope,
-                ]
+                line = slope
+                if d:
+                    rise = of(high) - of(low)
+                    line = of(low) + (2 * (X_0 - of(low, 0)) * rise + run) // (2 * run)
+                scales = [act + 8 * d] * 4
+                other = X_0 + ((2 * (w + n) + ne - nw) >> 2)
+                other -= (2 * (W_0 + N_0) + NE_0 - NW_0) >> 2
+                predictions = [line, slope, other]
             else:
-                slope = along = median(w, n, nw)
-                shaped = k == 0 and Y is not None
-                if shaped:
-                    scales[2] = 8 + y
-                predictions = [
-                    slope,
-                    (2 * (w + n) + ne - nw) >> 2,
-                    Y if shaped else slope,
-                    of(P) if place else slope,
-                    n,
-                    w,
-                    n + ne - of(self.at(2, 1)),
-                    2 * w - of(WW),
-                    (w + ne) >> 1,
-                ]
+                slope = line = median(w, n, nw)
+                predictions = [slope, (2 * (w + n) + ne - nw) >> 2, slope]
+                if k == 0 and Y is not None:
+                    predictions[2], scales[2] = Y, 8 + y
+            predictions.append(of(P) if place else line)
             scales[3] = near + 8 if place else near
-            slope, along = limited(slope, 0, M), limited(along, 0, M)
-            predictions = [limited(v, 0, M) for v in predictions[: PREDICTORS[self.form]]]
+            slope, line = limited(slope, 0, M), limited(line, 0, M)
+            predictions = [limited(v, 0, M) for v in predictions]
             used = []
             for i in range(len(predictions)):
                 start = (384 if k else 768) * (1 + scales[i] % 8)
@@ -575,37 +518,32 @@ class Decoder:
                 return total
 
             so_far = fold(X)
+            seventh = hash_of(8, slope, act)
             if k == 0:
                 seventh = hash_of(7, slope if Y is None else Y, y)
-            else:
-                seventh = hash_of(8, slope, act)
             contexts = (
                 hash_of(1, so_far),
                 hash_of(2, fold(W), so_far),
                 hash_of(3, fold(N), so_far),
                 hash_of(4, fold(W), fold(N), so_far),
                 hash_of(5, fold(W), fold(N), fold(NE), so_far),
-                hash_of(6, along, act + 256 * d),
+                hash_of(6, line, act + 256 * d),
                 seventh,
                 hash_of(9, upper(3, W, N, NW, NE), so_far),
-                hash_of(10, fold(P), 1, so_far) if place else hash_of(10, 0, 0, so_far),
-                hash_of(11, fold(B), fold(F), so_far),
-                hash_of(12, upper(2, W, N, NW, NE, WW, NN), along >> max(0, b - 5)),
-                hash_of(13, fold(NE), so_far),
+                hash_of(10, fold(low), fold(high), so_far),
             )
             contexts = [
                 hash_of(contexts[number], k, i) for i, number in enumerate(VALUES[self.form])
             ]
-            x = self.coded_sample(k, contexts, predictions, [E for E, _ in used], act, d, y)
+            x = self.coded_sample(k, contexts, predictions, [E for E, _ in used], act, d)
             for scale, v in zip(used, predictions, strict=True):
                 E, uses = scale
                 E += ((256 * abs(x - v) - E) * (131072 // (2 * uses + 3))) >> 16
                 scale[:] = E, min(uses + 1, 60)
             X |= x << sum(self.b[:k])
-        self.learn_line(B, X)
         return X
 
-    def coded_sample(self, k, contexts, predictions, errors, act, d, y):
+    def coded_sample(self, k, contexts, predictions, errors, act, d):
         low, top, node = 0, self.M[k] + 1, 1
         places = []
         for count, bit in enumerate(reversed(range(self.b[k]))):
@@ -633,9 +571,8 @@ class Decoder:
                 rows = (
                     6 * bit + act,
                     4 * (2 * bit + d) + class_of(v, 2, 4, 5),
-                    8 * bit + (d if k else y),
                 )
-                rows = rows[: SETS[self.form][1]]
+                rows = rows[: SETS[self.form]]
                 found = self.value_mixers[k].bit(inputs, rows, 16, learners)
                 if found:
                     low = middle

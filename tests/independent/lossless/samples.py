@@ -38,7 +38,7 @@ def coded_planes(payload, height, width, depth, count, tools, chain=None):
     may_repeat = not alone and not tools["max error"] and not source.colours
     may_repeat = may_repeat and form_number(tools) > 0 and any(plane.M > 0 for plane in planes)
     if may_repeat and coders[0].bit(32768):
-        blocks = Blocks(coders[0], BinaryModels(coders[0]), height, width)
+        blocks = Blocks(BinaryModels(coders[0]), height, width)
     noisy = [0] * count
     for number, (coder, plane) in enumerate(zip(coders, planes, strict=True)):
         has_samples = plane.M > 0 and not (blocks and blocks.all_repeat())

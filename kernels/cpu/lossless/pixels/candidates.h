@@ -36,8 +36,8 @@ struct Contexts {
         of[5] = hash_of(of[4], at(3, 1), at(3, -1), at(0, -4), at(1, 4), at(3, 2), at(3, -2),
                         at(2, 3), at(2, -3));
         of[6] = hash_of(2, w, folded(v.ww), at(0, -3));
-        of[7] = hash_of(3, n, folded(v.nn), at(3, 0));
-        of[8] = hash_of(4, ne, n, at(1, 2));
+        of[7] = hash_of(4, ne, n, at(1, 2));
+        of[8] = hash_of(3, n, folded(v.nn), at(3, 0));
         of[9] = hash_of(5, w);
         of[10] = hash_of(6, w, ne, at(1, 2), at(1, 3));
         of[11] = hash_of(7, w, folded(v.ww), at(0, -3), at(0, -4), n);
@@ -48,11 +48,11 @@ template <const Settings& S>
 class Candidates {
 public:
     static constexpr int kAsked = 2;
-    static constexpr int kInputs = S.lists + 2 + S.directs;
+    static constexpr int kDirects = 3, kInputs = S.lists + 2 + kDirects;
 
     explicit Candidates(const ColourShape& shape)
         : shape_(shape), table_(S.list_bits), states_(S.lists * kAsked * kListStates),
-          directs_(S.directs << kDirectBits), counted_(S.directs * 8 * 16),
+          directs_(kDirects << kDirectBits), counted_(kDirects * 8 * 16),
           mixer_(set_rows(), kUnitWeight / 7 / S.sets) {
         for (int i = 0; i < S.lists * kAsked; ++i)
             for (int state = 0; state < kListStates; ++state)
@@ -105,14 +105,11 @@ private:
         MMP_INLINE explicit Pattern(const Around& v) {
             equal = (v.w == v.n) | (v.n == v.ne) << 1 | (v.nw == v.n) << 2 | (v.w == v.nw) << 3;
             near = 0;
-            if constexpr (S.directs > 1) {
-                const Colour of[8] = {v.w,  v.n,  v.ne,       v.nw,
-                                      v.ww, v.nn, v.at(1, 2), v.at(2, -1)};
-                for (int i = 1; i < 8; ++i) {
-                    int j = 0;
-                    while (of[j] != of[i]) ++j;
-                    near = near * 9 + j;
-                }
+            const Colour of[8] = {v.w, v.n, v.ne, v.nw, v.ww, v.nn, v.at(1, 2), v.at(2, -1)};
+            for (int i = 1; i < 8; ++i) {
+                int j = 0;
+                while (of[j] != of[i]) ++j;
+                near = near * 9 + j;
             }
         }
     };
@@ -203,16 +200,14 @@ private:
             (colour == v.ww) | (colour == v.nn) << 1 | (colour == v.at(1, 2)) << 2;
         const bool sloped = colour == slope_;
         const uint32_t key = folded(colour), placing = agrees * 8 + near;
-        uint32_t hashes[3];
+        uint32_t hashes[kDirects];
         hashes[0] = hash_of(11, pattern.equal | position << 4 | farther << 8 | asked << 12 |
                                     agrees << 13 | sloped << 15 | slopes << 16);
-        if constexpr (S.directs > 1) {
-            hashes[1] = hash_of(12, pattern.near, position | farther << 4 | asked << 8);
-            hashes[2] = hash_of(13, key, folded(v.w), folded(v.n), asked << 8 | placing);
-        }
-        QuickModel* direct[S.directs];
-        SlowModel* counted[S.directs];
-        for (int i = 0; i < S.directs; ++i) {
+        hashes[1] = hash_of(12, pattern.near, position | farther << 4 | asked << 8);
+        hashes[2] = hash_of(13, key, folded(v.w), folded(v.n), asked << 8 | placing);
+        QuickModel* direct[kDirects];
+        SlowModel* counted[kDirects];
+        for (int i = 0; i < kDirects; ++i) {
             direct[i] = &directs_[(i << kDirectBits) + (hashes[i] >> (32 - kDirectBits))];
             inputs[S.lists + 1 + i] =
                 counted_odds(*direct[i], &counted_[i * 128], counted[i]);
@@ -227,7 +222,7 @@ private:
         mixer_.learn(right);
         for (SlowModel* model : used)
             if (model) model->learn(right);
-        for (int i = 0; i < S.directs; ++i) {
+        for (int i = 0; i < kDirects; ++i) {
             if (counted[i]) counted[i]->learn(right);
             direct[i]->learn(right);
         }

@@ -38,8 +38,8 @@ def contexts_of(v: Around) -> list[int]:
     eight = (3, 1), (3, -1), (0, -4), (1, 4), (3, 2), (3, -2), (2, 3), (2, -3)
     found.append(more(found[-1], *eight))
     found.append(more(2, (0, -1), (0, -2), (0, -3)))
-    found.append(more(3, (1, 0), (2, 0), (3, 0)))
     found.append(more(4, (1, 1), (1, 0), (1, 2)))
+    found.append(more(3, (1, 0), (2, 0), (3, 0)))
     found.append(more(5, (0, -1)))
     found.append(more(6, (0, -1), (1, 1), (1, 2), (1, 3)))
     found.append(more(7, (0, -1), (0, -2), (0, -3), (0, -4), (1, 0)))
@@ -180,4 +180,4 @@ class Candidates:
             hash_of(12, pattern, position | farther << 4 | asked << 8),
             hash_of(13, folded(colour), folded(v.w), folded(v.n), placing),
         ]
-        return equal, position, hashes[: self.settings.directs]
+        return equal, position, hashes

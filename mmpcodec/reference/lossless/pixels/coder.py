@@ -137,9 +137,7 @@ class PixelCoder:
         self.rows.set(self.row, column, colour)
         self.candidates.see(colour)
         self.flat.change(column, colour)
-        sloped = colour == self.candidates.slope and (slopes or colour not in (v.w, v.n))
-        if not found:
-            kind = Kind.ESCAPED
-        else:
-            kind = Kind.SLOPED if sloped else Kind.CANDIDATE
+        kind = Kind.CANDIDATE if found else Kind.ESCAPED
+        if found and colour == self.candidates.slope and (slopes or colour not in (v.w, v.n)):
+            kind = Kind.SLOPED
         self.kinds[column + 1] = kind

@@ -16,14 +16,8 @@ from mmpcodec.reference.lossless.pixels.mixing import (
     hash_of,
 )
 from mmpcodec.reference.lossless.pixels.places import Place
-from mmpcodec.reference.lossless.pixels.relations import (
-    LEAST_RUN,
-    ColourLines,
-    Shapes,
-    background_of,
-    on_line,
-)
 from mmpcodec.reference.lossless.pixels.settings import Settings
+from mmpcodec.reference.lossless.pixels.shapes import Shapes
 from mmpcodec.reference.lossless.two_values.mixing import stretched
 
 LEAST_CODED, MOST_CODED = 16, 65520
@@ -77,7 +71,7 @@ class Escape:
 
     def __init__(self, shape: ColourShape, rows: PixelRows, settings: Settings):
         self.shape, self.settings = shape, settings
-        self.lines, self.shapes = ColourLines(shape), Shapes(shape, rows)
+        self.shapes = Shapes(shape, rows)
         self.values: dict[int, tuple[int, int]] = {}
         self.generations = 0
         self.models = QuickModels()
@@ -87,8 +81,7 @@ class Escape:
 
     def code(self, v: Around, place: Place, given: int | None, code: Code) -> int:
         """Code a pixel and return its colour."""
-        self.background = background_of(v)
-        self.line = self.lines.find(self.background)
+        self._find_reach(v)
         self.shapes.look(v.row, v.column)
         self.shaped, self.shape_class = self.shapes.match()
         colour = 0
@@ -101,7 +94,7 @@ class Escape:
                 Share(value, mean, self.shape.most[k] + 1)
                 for value, mean in zip(predictions, means, strict=True)
             ]
-            contexts = self._contexts(v, place, colour, k)
+            contexts = self._contexts(v, colour, k)
             wanted = None if given is None else self.shape.sample(given, k)
             sample = self._code_sample(contexts, shares, k, wanted, code)
             for key, value in zip(keys, predictions, strict=True):
@@ -109,7 +102,6 @@ class Escape:
                 error = 256 * abs(sample - value)
                 self.scales[key] = moved(mean, error, uses), min(uses + 1, MOST_SCALE_USES)
             colour |= self.shape.part(sample, k)
-        self.lines.see(self.background, colour)
         return colour
 
     def see(self, row: int, column: int, escaped: bool) -> None:
@@ -122,6 +114,17 @@ class Escape:
         """Return mean distance and uses of a scale."""
         return self.scales.get(key, ((384 if key[0] else 768) * (1 + key[2] % 8), 0))
 
+    def _find_reach(self, v: Around) -> None:
+        """Set the darkest and the lightest of ten neighbours, by the first plane."""
+
+        def first(colour: int) -> int:
+            return self.shape.sample(colour, 0)
+
+        near = (v.w, v.n, v.nw, v.ne, v.ww, v.nn)
+        near += (v.at(1, 2), v.at(1, -2), v.at(2, 1), v.at(2, -1))
+        self.low, self.high = min(near, key=first), max(near, key=first)
+        self.varied = int(first(self.high) > first(self.low))
+
     def _predictions(
         self, v: Around, place: Place, before: int, k: int
     ) -> tuple[list[int], list[tuple[int, int, int]]]:
@@ -133,111 +136,66 @@ class Escape:
         def of(colour: int, plane: int = k) -> int:
             return self.shape.sample(colour, plane)
 
+        def mean(plane: int) -> int:
+            w, n, nw, ne = (of(colour, plane) for colour in (v.w, v.n, v.nw, v.ne))
+            return (2 * (w + n) + ne - nw) >> 2
+
         w, n, nw, ne = of(v.w), of(v.n), of(v.nw), of(v.ne)
-        median = median_of_slope(w, n, nw)
+        slope = median_of_slope(w, n, nw)
         activity = abs(w - nw) + abs(n - nw) + abs(n - ne) >> self.shape.coarser[k]
         self.active = count_below(activity, ACTIVITIES)
-        based = k in (1, 2)
-        classes = [self.active + 8 * (based and self.line is not None)] * 9
-        if place.at:
-            classes[3] = place.near + 8
+        classes = [self.active] * 4
+        if k in (1, 2):
+            q = of(before, 0)
+            slope += q - median_of_slope(of(v.w, 0), of(v.n, 0), of(v.nw, 0))
+            line = self._on_line(q, k, slope)
+            found = [line, slope, mean(k) + q - mean(0)]
+            classes = [self.active + 8 * self.varied] * 4
         else:
-            classes[3] = place.near
-        if not based:
+            line = slope
             shaped = self.shaped if k == 0 else None
+            found = [slope, mean(k), slope if shaped is None else shaped]
             if shaped is not None:
                 classes[2] = 8 + self.shape_class
-            self.slope_value = self.line_value = median
-            found = [
-                median,
-                (2 * (w + n) + ne - nw) >> 2,
-                median if shaped is None else shaped,
-                of(place.colour) if place.at else median,
-                n,
-                w,
-                n + ne - of(v.at(2, 1)),
-                2 * w - of(v.ww),
-                (w + ne) >> 1,
-            ]
-        else:
-            q, q_w, q_n, q_nw = (of(colour, 0) for colour in (before, v.w, v.n, v.nw))
-            slope = median + q - median_of_slope(q_w, q_n, q_nw)
-            line = self._on_line(q, k, slope)
-            both = 2 * (w + n + 2 * q - q_w - q_n) + (ne - nw) - (of(v.ne, 0) - q_nw)
-            found = [
-                line,
-                slope,
-                self._on_local_line(v, q, k, line),
-                of(place.colour) if place.at else line,
-                w + q - q_w,
-                n + q - q_n,
-                both >> 2,
-                q,
-                w + of(before, 1) - of(v.w, 1) if k == 2 else slope,
-            ]
-            most = self.shape.most[k]
-            self.slope_value, self.line_value = limited(slope, 0, most), limited(line, 0, most)
-        count = self.settings.predictors
-        found = [limited(value, 0, self.shape.most[k]) for value in found[:count]]
-        return found, [(k, i, classes[i]) for i in range(count)]
+        found.append(of(place.colour) if place.at else line)
+        classes[3] = place.near + 8 * (place.at is not None)
+        most = self.shape.most[k]
+        self.slope, self.line = limited(slope, 0, most), limited(line, 0, most)
+        keys = [(k, i, own) for i, own in enumerate(classes)]
+        return [limited(value, 0, most) for value in found], keys
 
     def _on_line(self, q: int, k: int, otherwise: int) -> int:
-        """Return the sample on the line of the background."""
-        if self.line is None:
+        """Return the sample on the line between the darkest and the lightest neighbour."""
+        if not self.varied:
             return otherwise
-        sample = self.shape.sample
-        start, base = sample(self.background, 0), sample(self.background, k)
-        run = sample(self.line.foreground, 0) - start
-        if abs(run) >> self.shape.coarser[0] < LEAST_RUN:
-            return otherwise
-        return on_line(q, start, base, run, sample(self.line.foreground, k) - base)
+        start, base = self.shape.sample(self.low, 0), self.shape.sample(self.low, k)
+        run = self.shape.sample(self.high, 0) - start
+        rise = self.shape.sample(self.high, k) - base
+        return base + (2 * (q - start) * rise + run) // (2 * run)
 
-    def _on_local_line(self, v: Around, q: int, k: int, otherwise: int) -> int:
-        """Return the sample on the line between the darkest and the lightest of ten neighbours."""
-
-        def first(colour: int) -> int:
-            return self.shape.sample(colour, 0)
-
-        near = (v.w, v.n, v.nw, v.ne, v.ww, v.nn)
-        near += (v.at(1, 2), v.at(1, -2), v.at(2, 1), v.at(2, -1))
-        low, high = min(near, key=first), max(near, key=first)
-        if first(high) == first(low):
-            return otherwise
-        base = self.shape.sample(low, k)
-        rise = self.shape.sample(high, k) - base
-        return on_line(q, first(low), base, first(high) - first(low), rise)
-
-    def _contexts(self, v: Around, place: Place, before: int, k: int) -> list[int]:
+    def _contexts(self, v: Around, before: int, k: int) -> list[int]:
         """Return the hashes of the contexts of values."""
 
-        def upper(colour: int, bits: int) -> int:
-            return self.shape.sample(colour, k) >> max(0, self.shape.bits[k] - bits)
-
-        def joined(bits: int, *colours: int) -> int:
-            return sum(upper(colour, bits) << bits * i for i, colour in enumerate(colours))
-
         w, n, ne, so_far = folded(v.w), folded(v.n), folded(v.ne), folded(before)
-        line = self.line_value
+        coarse = max(0, self.shape.bits[k] - 3)
+        eighths = 0
+        for i, colour in enumerate((v.w, v.n, v.nw, v.ne)):
+            eighths |= self.shape.sample(colour, k) >> coarse << 3 * i
         if k == 0:
-            shaped = self.slope_value if self.shaped is None else self.shaped
+            shaped = self.slope if self.shaped is None else self.shaped
             seventh = hash_of(7, shaped, self.shape_class)
         else:
-            seventh = hash_of(8, self.slope_value, self.active)
-        foreground = folded(self.line.foreground) if self.line else 0
-        quarters = joined(2, v.w, v.n, v.nw, v.ne, v.ww, v.nn)
+            seventh = hash_of(8, self.slope, self.active)
         every = (
             hash_of(1, so_far),
             hash_of(2, w, so_far),
             hash_of(3, n, so_far),
             hash_of(4, w, n, so_far),
             hash_of(5, w, n, ne, so_far),
-            hash_of(6, line, self.active | (self.line is not None) << 8),
+            hash_of(6, self.line, self.active | self.varied << 8),
             seventh,
-            hash_of(9, joined(3, v.w, v.n, v.nw, v.ne), so_far),
-            hash_of(10, folded(place.colour) if place.at else 0, place.at is not None, so_far),
-            hash_of(11, folded(self.background), foreground, so_far),
-            hash_of(12, quarters, line >> max(0, self.shape.bits[k] - 5)),
-            hash_of(13, ne, so_far),
+            hash_of(9, eighths, so_far),
+            hash_of(10, folded(self.low), folded(self.high), so_far),
         )
         return [hash_of(every[number], k, i) for i, number in enumerate(self.settings.values)]
 
@@ -254,7 +212,8 @@ class Escape:
             middle, found = low + (1 << bit), 0
             if middle <= self.shape.most[k]:
                 wanted = None if given is None else given >> bit & 1
-                keys = [(place, node) for place in places]
+                # A later context may have made room where an earlier one was.
+                keys = [(self.values[place], node) for place in places]
                 found = self._code_bit(keys, shares, middle, bit, k, wanted, code)
                 low = middle if found else low
                 for share in shares:
@@ -270,11 +229,9 @@ class Escape:
             if self.models.uses(key) >= SURE_USES:
                 sure = i + 1
         inputs = [odds for odds, _ in counted] + [share.odds(middle) for share in shares] + [BIAS]
-        lined = int(self.line is not None)
         rows = [
             bit * ACTIVE_CLASSES + self.active,
-            (bit * 2 + lined) * 4 + count_below(sure, SURE_CLASSES),
-            bit * 8 + (lined if k else self.shape_class),
+            (bit * 2 + self.varied) * 4 + count_below(sure, SURE_CLASSES),
         ]
         one = self.mixers[k].predict(inputs, rows[: self.settings.value_sets])
         found = code(limited(one, LEAST_CODED, MOST_CODED), wanted)
@@ -283,13 +240,13 @@ class Escape:
             self.models.learn(key, at, found)
         return found
 
-    def _place(self, key: int) -> tuple[int, int]:
-        """Return the entry of the table of values of a hash; another one makes room."""
+    def _place(self, key: int) -> int:
+        """Return the place of a hash in the table of values; another one makes room."""
         place, check = key >> 32 - self.settings.value_bits, key | 1
         if place not in self.values or self.values[place][0] != check:
             self.generations += 1
             self.values[place] = check, self.generations
-        return place, self.values[place][1]
+        return place
 
 
 def median_of_slope(w: int, n: int, nw: int) -> int:

@@ -1,5 +1,5 @@
-// What relates an escaped pixel to earlier ones: lines of colour and shapes of brightness. Source:
-// section "Repeating pixels", "Lines and shapes", of docs/format/format.md.
+// Earlier pixels around which the first plane has the same shape. Source: section "Repeating
+// pixels", "Shapes", of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -18,75 +18,6 @@ namespace mmp::pixels {
 MMP_INLINE int64_t floored(int64_t number, int64_t divisor) {
     return number >= 0 ? number / divisor : -((-number + divisor - 1) / divisor);
 }
-// Returns the value at `at` of the straight line from (x, y) on by `rise` for each `run`.
-MMP_INLINE int64_t on_line(int at, int x, int y, int run, int rise) {
-    if (run < 0) run = -run, rise = -rise;
-    return y + floored(2 * int64_t{at - x} * rise + run, 2 * int64_t{run});
-}
-
-// For each background, the last colour of most contrast: colours of edges lie between the two.
-class ColourLines {
-public:
-    struct Line {
-        Colour background, foreground;
-        int32_t trust;  // 0: none
-    };
-
-    explicit ColourLines(const ColourShape& shape) : shape_(shape), lines_(1 << kBits) {}
-
-    static MMP_INLINE Colour background_of(const Around& v) {
-        const Colour of[4] = {v.n, v.w, v.ne, v.nw};
-        int best = 0, most = 0;
-        for (int i = 0; i < 4; ++i) {
-            int equal = 0;
-            for (int j = 0; j < 4; ++j) equal += of[j] == of[i];
-            if (equal > most) most = equal, best = i;
-        }
-        return of[best];
-    }
-    MMP_INLINE Line& find(Colour background) {
-        return lines_[chained(folded(background), 7) >> (32 - kBits)];
-    }
-    MMP_INLINE void see(Line& line, Colour background, Colour colour) {
-        const int contrast = contrast_of(background, colour);
-        if (contrast < 12) return;
-        if (line.trust == 0 || line.background != background) {
-            line = {background, colour, 1};
-        } else if (fits(line, colour)) {
-            line.trust += line.trust < 8;
-            if (contrast > contrast_of(background, line.foreground)) line.foreground = colour;
-        } else {
-            line.trust -= 2;
-            if (line.trust <= 0) line = {background, colour, 1};
-        }
-    }
-
-private:
-    static constexpr int kBits = 10;
-
-    MMP_INLINE int contrast_of(Colour one, Colour other) const {
-        int sum = 0;
-        for (int k = 0; k < std::min(shape_.planes, 3); ++k)
-            sum += std::abs(shape_.sample(one, k) - shape_.sample(other, k)) >> shape_.coarser[k];
-        return sum;
-    }
-    MMP_INLINE bool fits(const Line& line, Colour colour) const {
-        const int from = shape_.sample(line.background, 0);
-        const int run = shape_.sample(line.foreground, 0) - from;
-        if (std::abs(run) >> shape_.coarser[0] < 4) return false;
-        for (int k = 1; k < std::min(shape_.planes, 3); ++k) {
-            const int base = shape_.sample(line.background, k);
-            const int64_t found = on_line(shape_.sample(colour, 0), from, base, run,
-                                          shape_.sample(line.foreground, k) - base);
-            if (std::llabs(found - shape_.sample(colour, k)) >> shape_.coarser[k] > 2) return false;
-        }
-        return true;
-    }
-
-    const ColourShape shape_;
-    std::vector<Line> lines_;
-};
-
 // Finds where the first plane had the same shape, in any brightness and contrast.
 class Shapes {
 public:
