@@ -89,10 +89,12 @@ def encode_tiles(
     for number, one in with_palettes.items():
         ways[number].insert(1, one)
 
+    bounded = all(candidate.tools.lossless for candidate in candidates)
+
     def cheapest(number: int) -> TileEncoding:
         """Return the way of the least cost, or size if errors are bounded, the first of equals."""
         one, *others = ways[number]
-        if others and near is None:
+        if others and not bounded:
             tile = numbered[number]
             one = min(
                 ways[number],

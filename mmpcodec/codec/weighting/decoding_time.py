@@ -15,8 +15,6 @@ LOSSLESS_SAMPLE = {1: 40, 2: 50, 3: 60, 4: 450}
 """Nanoseconds for a lossless sample that takes nearly no bits, by form."""
 LOSSLESS_BYTE = {1: 100, 2: 1500, 3: 1800, 4: 1800}
 """Nanoseconds for a byte of lossless samples, by form."""
-REPEATING_PIXEL = 15
-"""Nanoseconds for a pixel that repeats and takes nearly no bits."""
 REPEATING_BYTE = {1: 9000, 2: 10000, 3: 16000, 4: 16000}
 """Nanoseconds for a byte of pixels that repeat, by form."""
 MOST_FLAT = 16
@@ -45,8 +43,7 @@ def nanoseconds(tools: Tools, size: int, trace: Trace, samples: int) -> int:
         form = tools.lossless_form
         own = LOSSLESS_SAMPLE[form] * samples if size > MOST_FLAT else 0
         # Samples of few bytes are pixels that repeat, which cost by their bytes.
-        repeating = REPEATING_PIXEL * samples + REPEATING_BYTE[form] * size
-        return min(own + LOSSLESS_BYTE[form] * size, repeating)
+        return min(own + LOSSLESS_BYTE[form] * size, REPEATING_BYTE[form] * size)
     leaves = sum(trace.leaves())
     if not isinstance(tools, BlockTools):
         return TREES_SAMPLE * samples + TREES_LEAF * leaves

@@ -110,3 +110,44 @@ def test_rounding_of_the_host_changes_nothing(rounding, depth):
     assert found == payload
     np.testing.assert_array_equal(decoded, samples)
     assert kept, "the coder left another rounding than the host's"
+
+
+def screens(count, depth, height=34, width=70):
+    """Glyphs of three shapes on one background, and noise in a part of the blocks."""
+    generator = np.random.default_rng(depth)
+    most = (1 << depth) - 1
+    samples = np.full((count, height, width), most * 9 // 10)
+    glyphs = [generator.integers(0, most + 1, (7, 5)) for _ in range(3)]
+    for row in range(1, height - 7, 8):
+        for column in range(1, width - 5, 6):
+            glyph = glyphs[generator.integers(3)]
+            for plane in range(count):
+                shaded = glyph * (plane + 2) // (count + 1)
+                samples[plane, row : row + 7, column : column + 5] = shaded
+    noisy = samples[:, 3:33, 33:60]
+    noisy[...] = generator.integers(0, most + 1, noisy.shape)
+    return samples.astype(np.uint16)
+
+
+@pytest.mark.parametrize(
+    ("form", "count", "depth"),
+    [
+        *(("form 1", 3, 8), ("form 1", 1, 2), ("form 2", 1, 8), ("form 2", 4, 16)),
+        *(("form 3", 2, 12), ("form 4", 3, 8)),
+    ],
+)
+def test_pixels_that_repeat(form, count, depth):
+    """Blocks that repeat beside a natural one."""
+    check(screens(count, depth), depth, LOSSLESS_INPUTS[form])
+
+
+@pytest.mark.parametrize("form", ["form 1", "form 2", "form 4"])
+def test_all_blocks_repeat(form):
+    samples = screens(3, 8, 40, 30)
+    check(samples, 8, LOSSLESS_INPUTS[form])
+
+
+@pytest.mark.parametrize("form", ["form 1", "form 2", "form 4"])
+def test_slopes_repeat(form):
+    slope = np.add.outer(np.arange(20) // 2, np.arange(50) // 2)
+    check(np.stack([slope, slope // 2, 40 - slope]).astype(np.uint16), 8, LOSSLESS_INPUTS[form])
