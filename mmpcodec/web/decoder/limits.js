@@ -34,7 +34,7 @@ const LOSSLESS_BYTES = new Map([
 /** By number of predictors. */
 const LOSSLESS_COLUMN_BYTES = new Map([[1, 640], [3, 2560]]);
 /** Of pixels that repeat, by form of 0 to 4; for each pixel and each column. */
-const REPEATING_BYTES = [0, 9, 16, 30, 30].map((size) => size * 2 ** 20);
+const REPEATING_BYTES = [0, 8, 15, 28, 28].map((size) => size * 2 ** 20);
 const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES] = [8, 512];
 /** Of planes of two values: what does not grow; by form of 0 to 4, a line of all its tables. */
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
