@@ -9,7 +9,7 @@
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
 #include "cpu/lossless/pixels/blocks.h"
-#include "cpu/lossless/pixels/coder.h"
+#include "cpu/lossless/pixels/pixel_coder.h"
 #include "cpu/lossless/plane_coder.h"
 #include "cpu/lossless/source_colours/corrections.h"
 #include "cpu/lossless/stream_coder.h"

@@ -57,7 +57,7 @@ class Shapes:
                 distance += abs(one - other) << (i < COARSE)
             if least is None or distance < least:
                 least, found = distance, (at, window)
-        if found is None:
+        if found is None or least is None:
             return None, NO_SHAPE
         (at, window), coarser = found, self.shape.coarser[0]
         there = self.shape.sample(self.rows.at(*at), 0) >> coarser

@@ -1,7 +1,6 @@
 """Lossless samples: contexts, decisions, streams, round trips and the bound of the error."""
 
 import contextlib
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +11,11 @@ from mmpcodec import CorruptStream, TruncatedStream
 from mmpcodec.errors import FormatError
 from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
 from mmpcodec.reference.lossless.streams import joined, parted
+from mmpcodec.tools import LosslessForm
 
 
 def tools(predictors=3, models=16, weight_sets=4, last_stage=True, max_error=0):
-    return SimpleNamespace(
+    return LosslessForm(
         predictors=predictors,
         models=models,
         weight_sets=weight_sets,
