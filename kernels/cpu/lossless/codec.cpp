@@ -10,7 +10,7 @@
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
 #include "cpu/lossless/pixels/blocks.h"
-#include "cpu/lossless/pixels/coder.h"
+#include "cpu/lossless/pixels/pixel_coder.h"
 #include "cpu/lossless/plane_coder.h"
 #include "cpu/lossless/two_values/periods.h"
 #include "cpu/lossless/two_values/plane.h"
@@ -304,7 +304,8 @@ std::vector<pixels::Colour> packed(const std::vector<Part>& parts, const Lossles
 }
 
 // Codes which blocks repeat; returns none if no block does.
-std::optional<pixels::Blocks> code_blocks(StreamCoder& coder, const std::vector<pixels::Colour>& given,
+std::optional<pixels::Blocks> code_blocks(StreamCoder& coder,
+                                          const std::vector<pixels::Colour>& given,
                                           const LosslessShape& shape) {
     pixels::Blocks blocks(shape.width, shape.height);
     if (!given.empty()) blocks = pixels::repeating_blocks(given, shape.width, shape.height);

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mmpcodec.errors import CorruptStream, TruncatedStream
+from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CELL, CellRates
 from mmpcodec.reference.entropy.logistic_mixing import HASHED, LogisticMixing
@@ -29,6 +29,7 @@ from mmpcodec.reference.lossless.pixels.blocks import Blocks
 from mmpcodec.reference.lossless.pixels.layer import code_blocks
 from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.runs import Runs
+from mmpcodec.reference.lossless.streams import joined, parted
 from mmpcodec.reference.lossless.two_values.plane import (
     TwoValuesChain,
     TwoValuesCoder,
@@ -44,8 +45,6 @@ NEIGHBOURS = (3, 6, 10, 22)
 """Neighbours that each table of earlier samples looks at."""
 LINE_BITS = 15
 """Binary logarithm of the number of lines of a table."""
-LONGEST = 9
-"""Bytes of the longest number."""
 
 ZERO, NEGATIVE, BROKEN = 0, 1, 13
 """Decisions of the logistic mixing: not the prediction, below it, and whether a run is broken."""
@@ -493,7 +492,7 @@ def _values_of(coder, given: np.ndarray | None, depth: int, form) -> np.ndarray:
     if form.max_error:
         return np.arange(1 << depth)
     used = None if given is None else used_values(given, depth)
-    pays = used is not None and map_pays(used, given.size)
+    pays = used is not None and given is not None and map_pays(used, given.size)
     return code_values(coder, depth, used, pays)
 
 
@@ -557,51 +556,3 @@ def _bits(coders) -> dict[str, float]:
     """Return the ideal code lengths of all planes, in bits."""
     tallies = [coder.tally.bits() for coder in coders]
     return {syntax: sum(tally[syntax] for tally in tallies) for syntax in LOSSLESS_SYNTAX}
-
-
-def joined(streams: list[bytes]) -> bytes:
-    """Return the payload of the streams of all planes."""
-    sizes = bytearray()
-    for stream in streams[:-1]:
-        size = len(stream)
-        while size > 0x7F:
-            sizes.append(size & 0x7F | 0x80)
-            size >>= 7
-        sizes.append(size)
-    return b"".join((sizes, *streams))
-
-
-def parted(payload: bytes, count: int) -> list[bytes]:
-    """Return the streams of ``count`` planes, the inverse of ``joined``.
-
-    Raises
-    ------
-    TruncatedStream
-        If the payload ends within a number, or before a stream does.
-    CorruptStream
-        If a number has more bytes than it needs, or more than nine.
-    """
-    place, sizes, streams = 0, [], []
-    for number in range(count - 1):
-        size = index = 0
-        byte = 0x80
-        while byte >= 0x80 and index < LONGEST:
-            if place == len(payload):
-                raise TruncatedStream(SECTION, f"payload ends within the size of stream {number}")
-            byte = payload[place]
-            size |= (byte & 0x7F) << 7 * index
-            place, index = place + 1, index + 1
-        if byte >= 0x80 or (byte == 0 and index > 1):
-            raise CorruptStream(
-                SECTION, f"size of stream {number} is not a number in shortest form"
-            )
-        sizes.append(size)
-    for number, size in enumerate(sizes):
-        if size > len(payload) - place:
-            raise TruncatedStream(
-                SECTION,
-                f"stream {number} has {size} bytes, the payload has {len(payload) - place} left",
-            )
-        streams.append(payload[place : place + size])
-        place += size
-    return [*streams, payload[place:]]

@@ -59,7 +59,8 @@ def repeating_blocks(colours: np.ndarray) -> Blocks:
     colours : (H, W) uint64 array
     """
     height, width = colours.shape
-    found, last = Blocks(height, width), {}
+    found = Blocks(height, width)
+    last: dict[int, int] = {}
     fresh = np.zeros(found.repeats.shape, int)
     pixels = np.zeros(found.repeats.shape, int)
     rows = colours.tolist()

@@ -4,11 +4,11 @@ Source: section "Repeating pixels", "Candidates", of ``docs/format/format.md``.
 """
 
 from mmpcodec.reference.integers import limited
-from mmpcodec.reference.lossless.pixels.colours import Around, ColourShape, folded
+from mmpcodec.reference.lossless.pixels.colours import ColoursAround, ColourShape, folded
 from mmpcodec.reference.lossless.pixels.lists import ColourList, ListTable, first_probability
-from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, Mixer, QuickModels, hash_of
-from mmpcodec.reference.lossless.pixels.places import Place
-from mmpcodec.reference.lossless.pixels.settings import Settings
+from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, OddsMixer, QuickModels, hash_of
+from mmpcodec.reference.lossless.pixels.places import PixelPlace
+from mmpcodec.reference.lossless.pixels.settings import PixelSettings
 from mmpcodec.reference.lossless.two_values.mixing import SlowModels, stretched
 
 LEAST_CODED, MOST_CODED = 16, 65520
@@ -21,7 +21,7 @@ BIAS = 256
 NO_PLACE, REFUSED, AGREES = 3, 2, 1
 
 
-def contexts_of(v: Around) -> list[int]:
+def contexts_of(v: ColoursAround) -> list[int]:
     """Return the hashes of the contexts of lists."""
 
     def at(up: int, right: int) -> int:
@@ -57,18 +57,25 @@ class Candidates:
         The colour that continues the slope of all planes.
     """
 
-    def __init__(self, shape: ColourShape, settings: Settings):
+    def __init__(self, shape: ColourShape, settings: PixelSettings):
         self.shape, self.settings = shape, settings
         self.table = ListTable(settings.list_bits)
         self.states = SlowModels(lambda key: first_probability(key[2]))
         self.places = SlowModels(lambda key: 59000 - 6500 * key[0] if key[1] == AGREES else 6500)
         self.directs = QuickModels()
-        self.mixer = Mixer(UNIT // 7 // settings.sets)
+        self.mixer = OddsMixer(UNIT // 7 // settings.sets)
         self.lists: list[ColourList] = []
         self.slope = 0
 
     def code(
-        self, v: Around, place: Place, flat: bool, most_asked: int, slopes: int, given, code: Code
+        self,
+        v: ColoursAround,
+        place: PixelPlace,
+        flat: bool,
+        most_asked: int,
+        slopes: int,
+        given,
+        code: Code,
     ) -> int | None:
         """Code a pixel by candidates, and return its colour, or None if no candidate was right."""
         contexts = contexts_of(v)
@@ -94,14 +101,14 @@ class Candidates:
         for found in self.lists:
             found.see(colour)
 
-    def _slope(self, v: Around) -> int:
+    def _slope(self, v: ColoursAround) -> int:
         colour, sample = 0, self.shape.sample
         for k in self.shape.planes:
             along = sample(v.w, k) + sample(v.n, k) - sample(v.nw, k)
             colour |= self.shape.part(limited(along, 0, self.shape.most[k]), k)
         return colour
 
-    def _gathered(self, v: Around, place: Place, flat: bool, slopes: int) -> list[int]:
+    def _gathered(self, v: ColoursAround, place: PixelPlace, flat: bool, slopes: int) -> list[int]:
         """Return the candidates, each once."""
         found = [place.colour] if place.at else []
         found += [self.slope] if slopes else []
@@ -111,7 +118,7 @@ class Candidates:
         once = list(dict.fromkeys(found))[:MOST_CANDIDATES]
         return [colour for colour in once if not (flat and colour == v.w)]
 
-    def _score(self, colour: int, place: Place, slopes: int, refused: list[int]) -> int:
+    def _score(self, colour: int, place: PixelPlace, slopes: int, refused: list[int]) -> int:
         score = 0
         for i, own in enumerate(self.lists):
             state = own.state(colour, refused)
@@ -122,7 +129,15 @@ class Candidates:
         return score + 2500 * slopes * (colour == self.slope)
 
     def _ask(
-        self, v: Around, place: Place, asked: int, slopes: int, colour: int, refused, wanted, code
+        self,
+        v: ColoursAround,
+        place: PixelPlace,
+        asked: int,
+        slopes: int,
+        colour: int,
+        refused,
+        wanted,
+        code,
     ) -> int:
         """Code whether the pixel has a colour."""
         if not place.at:
@@ -157,12 +172,12 @@ class Candidates:
             self.states.learn(key, right)
         if agrees != NO_PLACE:
             self.places.learn(placed, right)
-        for key, (_, at) in zip(directs, counted, strict=True):
-            self.directs.learn(key, at, right)
+        for direct, (_, at) in zip(directs, counted, strict=True):
+            self.directs.learn(direct, at, right)
         return right
 
     def _direct_hashes(
-        self, v: Around, place: Place, agrees: int, asked: int, slopes: int, colour: int
+        self, v: ColoursAround, place: PixelPlace, agrees: int, asked: int, slopes: int, colour: int
     ) -> tuple[int, int, list[int]]:
         """Return which neighbours are equal, which are the colour, and the direct contexts."""
         equal = (v.w == v.n) + 2 * (v.n == v.ne) + 4 * (v.nw == v.n) + 8 * (v.w == v.nw)

@@ -72,7 +72,7 @@ class PixelRows:
         self.rows[row + ABOVE][self.width + BESIDE :] = [self.at(row, self.width - 1)] * BESIDE
 
 
-class Around:
+class ColoursAround:
     """Colours around a pixel, by names of directions and by offsets."""
 
     def __init__(self, rows: PixelRows, row: int, column: int):

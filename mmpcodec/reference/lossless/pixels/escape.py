@@ -6,17 +6,17 @@ Source: section "Repeating pixels", "Escaped pixels", of ``docs/format/format.md
 from mmpcodec.reference.entropy.binary import moved
 from mmpcodec.reference.entropy.logistic_mixing import MOST_MIXED, probability_of
 from mmpcodec.reference.integers import limited
-from mmpcodec.reference.lossless.pixels.colours import Around, ColourShape, PixelRows, folded
+from mmpcodec.reference.lossless.pixels.colours import ColoursAround, ColourShape, PixelRows, folded
 from mmpcodec.reference.lossless.pixels.mixing import (
     UNIT,
     Code,
-    Mixer,
+    OddsMixer,
     QuickModels,
     count_below,
     hash_of,
 )
-from mmpcodec.reference.lossless.pixels.places import Place
-from mmpcodec.reference.lossless.pixels.settings import Settings
+from mmpcodec.reference.lossless.pixels.places import PixelPlace
+from mmpcodec.reference.lossless.pixels.settings import PixelSettings
 from mmpcodec.reference.lossless.pixels.shapes import Shapes
 from mmpcodec.reference.lossless.two_values.mixing import stretched
 
@@ -31,7 +31,7 @@ BIAS = 64
 SURE, SURE_USES, SURE_CLASSES = 5, 2, (2, 4, 5)
 
 
-class Share:
+class CurveShare:
     """The share of a logistic curve around a value that lies in half of an interval.
 
     Parameters
@@ -69,17 +69,17 @@ class Share:
 class Escape:
     """Coder of escaped pixels."""
 
-    def __init__(self, shape: ColourShape, rows: PixelRows, settings: Settings):
+    def __init__(self, shape: ColourShape, rows: PixelRows, settings: PixelSettings):
         self.shape, self.settings = shape, settings
         self.shapes = Shapes(shape, rows)
         self.values: dict[int, tuple[int, int]] = {}
         self.generations = 0
         self.models = QuickModels()
         start = UNIT * (25 if settings.value_sets == 1 else 15) // 100 // settings.value_sets
-        self.mixers = [Mixer(start, 1) for _ in shape.planes]
+        self.mixers = [OddsMixer(start, 1) for _ in shape.planes]
         self.scales: dict[tuple[int, int, int], tuple[int, int]] = {}
 
-    def code(self, v: Around, place: Place, given: int | None, code: Code) -> int:
+    def code(self, v: ColoursAround, place: PixelPlace, given: int | None, code: Code) -> int:
         """Code a pixel and return its colour."""
         self._find_reach(v)
         self.shapes.look(v.row, v.column)
@@ -91,7 +91,7 @@ class Escape:
             predictions, keys = self._predictions(v, place, colour, k)
             means = [self._scale(key)[0] for key in keys]
             shares = [
-                Share(value, mean, self.shape.most[k] + 1)
+                CurveShare(value, mean, self.shape.most[k] + 1)
                 for value, mean in zip(predictions, means, strict=True)
             ]
             contexts = self._contexts(v, colour, k)
@@ -114,19 +114,19 @@ class Escape:
         """Return mean distance and uses of a scale."""
         return self.scales.get(key, ((384 if key[0] else 768) * (1 + key[2] % 8), 0))
 
-    def _find_reach(self, v: Around) -> None:
+    def _find_reach(self, v: ColoursAround) -> None:
         """Set the darkest and the lightest of ten neighbours, by the first plane."""
 
         def first(colour: int) -> int:
             return self.shape.sample(colour, 0)
 
-        near = (v.w, v.n, v.nw, v.ne, v.ww, v.nn)
-        near += (v.at(1, 2), v.at(1, -2), v.at(2, 1), v.at(2, -1))
+        near = [v.w, v.n, v.nw, v.ne, v.ww, v.nn]
+        near += [v.at(1, 2), v.at(1, -2), v.at(2, 1), v.at(2, -1)]
         self.low, self.high = min(near, key=first), max(near, key=first)
         self.varied = int(first(self.high) > first(self.low))
 
     def _predictions(
-        self, v: Around, place: Place, before: int, k: int
+        self, v: ColoursAround, place: PixelPlace, before: int, k: int
     ) -> tuple[list[int], list[tuple[int, int, int]]]:
         """Return the predictions of a sample and the key of the scale of each.
 
@@ -173,7 +173,7 @@ class Escape:
         rise = self.shape.sample(self.high, k) - base
         return base + (2 * (q - start) * rise + run) // (2 * run)
 
-    def _contexts(self, v: Around, before: int, k: int) -> list[int]:
+    def _contexts(self, v: ColoursAround, before: int, k: int) -> list[int]:
         """Return the hashes of the contexts of values."""
 
         w, n, ne, so_far = folded(v.w), folded(v.n), folded(v.ne), folded(before)
@@ -200,7 +200,7 @@ class Escape:
         return [hash_of(every[number], k, i) for i, number in enumerate(self.settings.values)]
 
     def _code_sample(
-        self, contexts: list[int], shares: list[Share], k: int, given: int | None, code: Code
+        self, contexts: list[int], shares: list[CurveShare], k: int, given: int | None, code: Code
     ) -> int:
         """Code a sample from its highest bit on."""
         low, node, left, places = 0, 1, 0, []
@@ -221,7 +221,9 @@ class Escape:
             node = 2 * node + found
         return low
 
-    def _code_bit(self, keys, shares: list[Share], middle: int, bit: int, k: int, wanted, code):
+    def _code_bit(
+        self, keys, shares: list[CurveShare], middle: int, bit: int, k: int, wanted, code
+    ):
         """Code a bit of a sample."""
         counted = [self.models.odds((k, i), key) for i, key in enumerate(keys)]
         sure = 0

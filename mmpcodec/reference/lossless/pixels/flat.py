@@ -5,8 +5,8 @@ Source: section "Repeating pixels", "Flat pixels", of ``docs/format/format.md``.
 
 from mmpcodec.reference.entropy.binary import ONE
 from mmpcodec.reference.integers import limited
-from mmpcodec.reference.lossless.pixels.colours import Around, folded
-from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, Mixer, count_below, hash_of
+from mmpcodec.reference.lossless.pixels.colours import ColoursAround, folded
+from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, OddsMixer, count_below, hash_of
 from mmpcodec.reference.lossless.two_values.mixing import SlowModels, stretched
 
 GROUP = 8
@@ -16,7 +16,7 @@ FARTHEST = 255
 LEAST_CODED, MOST_CODED = 2, ONE - 2
 
 
-def is_flat(v: Around) -> bool:
+def is_flat(v: ColoursAround) -> bool:
     """Return whether sixteen pixels left of and above a pixel are equal."""
     return (
         v.n == v.ww == v.at(0, -3) == v.w
@@ -25,7 +25,7 @@ def is_flat(v: Around) -> bool:
     )
 
 
-def is_group(v: Around) -> bool:
+def is_group(v: ColoursAround) -> bool:
     """Return whether eight pixels may be decided at once, if the first one is flat."""
     return all(v.at(1, right) == v.w for right in range(4, 12)) and all(
         v.at(2, right) == v.w for right in range(3, 11)
@@ -48,7 +48,7 @@ class Flat:
     def __init__(self, width: int):
         self.columns = [(0, 0)] * width
         self.run, self.changed = FARTHEST, 0
-        self.group_mixer, self.single_mixer = Mixer(UNIT * 3 // 8), Mixer(UNIT * 3 // 8)
+        self.group_mixer, self.single_mixer = OddsMixer(UNIT * 3 // 8), OddsMixer(UNIT * 3 // 8)
         self.groups = SlowModels(lambda key: 65300)
         self.singles = SlowModels(lambda key: 64500)
         self.ends = SlowModels()
@@ -79,7 +79,7 @@ class Flat:
             node = 2 * node + found
         return node - GROUP
 
-    def code_single(self, column: int, v: Around, given: bool | None, code: Code) -> int:
+    def code_single(self, column: int, v: ColoursAround, given: bool | None, code: Code) -> int:
         """Code whether a pixel is flat."""
         rows, changed = self.columns[column]
         ahead = next((i for i in range(4, 8) if v.at(1, i) != v.w), 8)
@@ -107,7 +107,7 @@ class Flat:
         self.run, self.changed = 0, colour
 
 
-def _code(models: SlowModels, keys, mixer: Mixer, row: int, given, code: Code) -> int:
+def _code(models: SlowModels, keys, mixer: OddsMixer, row: int, given, code: Code) -> int:
     """Code a bit by models with a mixer, and let all learn it."""
     one = mixer.predict([stretched(models.probability(key)) for key in keys], (row,))
     bit = code(limited(one, LEAST_CODED, MOST_CODED), None if given is None else int(given))

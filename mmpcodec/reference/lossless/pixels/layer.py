@@ -10,8 +10,8 @@ import numpy as np
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.lossless.pixels.blocks import Blocks, repeating_blocks
-from mmpcodec.reference.lossless.pixels.coder import PixelCoder
 from mmpcodec.reference.lossless.pixels.colours import ColourShape
+from mmpcodec.reference.lossless.pixels.pixel_coder import PixelCoder
 from mmpcodec.reference.lossless.pixels.settings import SETTINGS
 from mmpcodec.reference.lossless.plane import Plane
 

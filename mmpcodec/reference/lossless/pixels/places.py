@@ -15,7 +15,7 @@ CLASSES = (1, 2, 4, 7, 12, 19)
 LINE_BITS = 16
 
 
-class Place(NamedTuple):
+class PixelPlace(NamedTuple):
     """A position in the picture, or none, with its class and colour."""
 
     at: tuple[int, int] | None = None
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     colour: int = 0
 
 
-class Places:
+class PixelPlaces:
     """Places of the pixels before.
 
     Attributes
@@ -51,7 +51,7 @@ class Places:
         self.of_column[column : column + count] = [None] * count
         self.left = None
 
-    def find(self, row: int, column: int, key: int) -> Place:
+    def find(self, row: int, column: int, key: int) -> PixelPlace:
         """Return the place of a pixel, whose neighbours have a hash."""
         line = key >> 32 - LINE_BITS
         above = self.of_column[column]
@@ -72,8 +72,8 @@ class Places:
         self.left = self.of_column[column] = best
         self.last[line] = row, column
         if best is None:
-            return Place()
-        return Place(best, count_below(least, CLASSES), self.rows.at(*best))
+            return PixelPlace()
+        return PixelPlace(best, count_below(least, CLASSES), self.rows.at(*best))
 
     def _distance(self, row: int, column: int, at: tuple[int, int]) -> int:
         """Return how many of 40 pixels before two positions differ."""

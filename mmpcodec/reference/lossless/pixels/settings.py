@@ -6,7 +6,7 @@ Source: the table of section "Repeating pixels" of ``docs/format/format.md``.
 from typing import NamedTuple
 
 
-class Settings(NamedTuple):
+class PixelSettings(NamedTuple):
     """Sizes of the parts of a form.
 
     Attributes
@@ -29,10 +29,10 @@ class Settings(NamedTuple):
     value_bits: int
 
 
-_BEST = Settings(tuple(range(12)), 2, tuple(range(9)), 2, 18, 18)
+_BEST = PixelSettings(tuple(range(12)), 2, tuple(range(9)), 2, 18, 18)
 SETTINGS = {
-    1: Settings((1, 3), 1, (0, 3, 5, 6, 8), 1, 16, 16),
-    2: Settings(tuple(range(8)), 2, tuple(range(9)), 2, 17, 17),
+    1: PixelSettings((1, 3), 1, (0, 3, 5, 6, 8), 1, 16, 16),
+    2: PixelSettings(tuple(range(8)), 2, tuple(range(9)), 2, 17, 17),
     3: _BEST,
     4: _BEST,
 }

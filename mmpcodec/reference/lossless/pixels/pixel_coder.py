@@ -11,17 +11,17 @@ from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.lossless.pixels.blocks import Blocks
 from mmpcodec.reference.lossless.pixels.candidates import Candidates, contexts_of
-from mmpcodec.reference.lossless.pixels.colours import Around, ColourShape, PixelRows
+from mmpcodec.reference.lossless.pixels.colours import ColoursAround, ColourShape, PixelRows
 from mmpcodec.reference.lossless.pixels.escape import Escape
 from mmpcodec.reference.lossless.pixels.flat import GROUP, Flat, is_flat, is_group
-from mmpcodec.reference.lossless.pixels.places import Places
-from mmpcodec.reference.lossless.pixels.settings import Settings
+from mmpcodec.reference.lossless.pixels.places import PixelPlaces
+from mmpcodec.reference.lossless.pixels.settings import PixelSettings
 
 PLACE_CONTEXT = 4
 """Number of the context whose hash finds a place."""
 
 
-class Kind(Enum):
+class PixelKind(Enum):
     """How a pixel was coded."""
 
     FLAT = auto()
@@ -37,7 +37,7 @@ class PixelCoder:
     ----------
     shape : ColourShape
     blocks : Blocks
-    settings : Settings
+    settings : PixelSettings
     coder : BitCoder
     cells : CellRates
         Gets the rate of each pixel.
@@ -47,18 +47,18 @@ class PixelCoder:
         self,
         shape: ColourShape,
         blocks: Blocks,
-        settings: Settings,
+        settings: PixelSettings,
         coder: BitCoder,
         cells: CellRates,
     ):
         height, self.width = cells.shape
         self.blocks, self.coder, self.cells = blocks, coder, cells
         self.rows = PixelRows(height, self.width)
-        self.places = Places(self.rows)
+        self.places = PixelPlaces(self.rows)
         self.flat = Flat(self.width)
         self.candidates = Candidates(shape, settings)
         self.escape = Escape(shape, self.rows, settings)
-        self.kinds = self.above = [Kind.FLAT] * (self.width + 2)
+        self.kinds = self.above = [PixelKind.FLAT] * (self.width + 2)
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the pixels of a row; ``given`` are the colours to encode, or None to decode."""
@@ -67,7 +67,7 @@ class PixelCoder:
         self.rows.begin_row(row)
         self.places.begin_row()
         self.flat.begin_row()
-        self.above, self.kinds = self.kinds, [Kind.FLAT] * (self.width + 2)
+        self.above, self.kinds = self.kinds, [PixelKind.FLAT] * (self.width + 2)
         column = 0
         while column < self.width:
             end = self.blocks.end_of(row, column)
@@ -85,7 +85,7 @@ class PixelCoder:
         """Code the pixels from a column to before another."""
         while column < end:
             first = column
-            v = Around(self.rows, self.row, column)
+            v = ColoursAround(self.rows, self.row, column)
             flat = is_flat(v)
             if flat:
                 count, whole = self._code_flat(v, column, end, given)
@@ -99,17 +99,17 @@ class PixelCoder:
             column += 1
 
     def _code_flat(
-        self, v: Around, column: int, end: int, given: list[int] | None
+        self, v: ColoursAround, column: int, end: int, given: list[int] | None
     ) -> tuple[int, bool]:
         """Code how many pixels are flat, and return whether the decision says so of all."""
         own = (
             None if given is None else [colour == v.w for colour in given[column : column + GROUP]]
         )
         if column + GROUP <= end and is_group(v):
-            if self.flat.code_group(column, v.w, own and all(own), self._code):
+            if self.flat.code_group(column, v.w, None if own is None else all(own), self._code):
                 return GROUP, True
-            return self.flat.code_end(own and own.index(False), self._code), False
-        flat = self.flat.code_single(column, v, own and own[0], self._code)
+            return self.flat.code_end(None if own is None else own.index(False), self._code), False
+        flat = self.flat.code_single(column, v, None if own is None else own[0], self._code)
         return flat, bool(flat)
 
     def _pass_over(self, column: int, count: int, colour: int) -> None:
@@ -123,11 +123,11 @@ class PixelCoder:
 
     def _code_pixel(self, column: int, flat: bool, given: int | None) -> None:
         """Code a pixel by candidates, and escape if none is right."""
-        v = Around(self.rows, self.row, column)
+        v = ColoursAround(self.rows, self.row, column)
         place = self.places.find(self.row, column, contexts_of(v)[PLACE_CONTEXT])
         left, above = self.kinds[column], self.above[column : column + 3]
-        escaped = sum(kind is Kind.ESCAPED for kind in (left, *above))
-        slopes = (left is Kind.SLOPED) + (above[1] is Kind.SLOPED)
+        escaped = sum(kind is PixelKind.ESCAPED for kind in (left, *above))
+        slopes = (left is PixelKind.SLOPED) + (above[1] is PixelKind.SLOPED)
         asked = 1 if escaped >= 3 else 2
         colour = self.candidates.code(v, place, flat, asked, slopes, given, self._code)
         found = colour is not None
@@ -137,7 +137,7 @@ class PixelCoder:
         self.rows.set(self.row, column, colour)
         self.candidates.see(colour)
         self.flat.change(column, colour)
-        kind = Kind.CANDIDATE if found else Kind.ESCAPED
+        kind = PixelKind.CANDIDATE if found else PixelKind.ESCAPED
         if found and colour == self.candidates.slope and (slopes or colour not in (v.w, v.n)):
-            kind = Kind.SLOPED
+            kind = PixelKind.SLOPED
         self.kinds[column + 1] = kind
