@@ -90,7 +90,7 @@ WITHOUT_KERNEL = {
     "entropy/symbols": "the models of each coding call the range coder themselves",
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",
     "lossless/coder": "cpu/lossless/codec goes through the planes, plane_coder codes one",
-    "lossless/layer": "cpu/lossless/codec goes through the blocks of pixels that repeat",
+    "lossless/layer": "cpu/lossless/codec goes through the blocks and rows",
     "lossless/planes": "the bindings take the planes of a picture as one array",
     "lossless/streams": "cpu/lossless/codec joins and parts the streams of planes",
     "colour": "cpu/tiles/colours makes samples of planes; codec/colour makes planes",

@@ -29,6 +29,7 @@ def of_tools() -> Iterator[Case]:
     """Yield the cases of the tools of predicted blocks and of lossless samples."""
     yield from of_two_values()
     yield from of_source_colours()
+    yield from of_repeating_pixels()
     photo = partial(parameters, preset="photo", effort=1)
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = np.indices((130, 140))
@@ -246,6 +247,23 @@ def of_source_colours() -> Iterator[Case]:
         if name in ("jpeg", "jpeg-both"):
             alpha = np.dstack([pixels, luma // 2])
             yield f"source-{name}-alpha", alpha, parameters(preset="lossless"), {}
+
+
+def of_repeating_pixels() -> Iterator[Case]:
+    """Yield the cases of pixels that repeat: coloured letters beside noise, and letters alone."""
+    letters = shipped("terminal.pgm")[8:44, 8:50]
+    coloured = np.dstack([letters, letters // 2, 255 - letters])
+    noise = np.random.default_rng(22).integers(0, 256, coloured.shape, np.uint8)
+    beside = np.where(np.arange(42)[:, None] < 32, coloured, noise)
+    for form in (1, 2, 3, 4):
+        tools = parameters(preset="lossless", lossless_form=form)
+        yield f"repeating-{form}", beside, tools, {}
+    tools = parameters(preset="lossless", lossless_form=2)
+    shades = np.dstack([coloured, letters ^ 255]).astype(np.uint16)[:20, :30] * 201
+    yield "repeating-deep", shades, tools, {"depth": 16}
+    i, j = np.indices((33, 40))
+    slopes = np.dstack([i // 2 + j, 2 * j, 80 - i // 2]).astype(np.uint8)
+    yield "repeating-slopes", slopes * (letters[:33, :40, None] < 128), tools, {}
 
 
 def of_lossless_samples() -> Iterator[Case]:

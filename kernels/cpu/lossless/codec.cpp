@@ -255,7 +255,8 @@ std::vector<pixels::Colour> packed(const std::vector<Part>& parts, const Lossles
 }
 
 // Codes which blocks repeat; returns none if no block does.
-std::optional<pixels::Blocks> code_blocks(StreamCoder& coder, const std::vector<pixels::Colour>& given,
+std::optional<pixels::Blocks> code_blocks(StreamCoder& coder,
+                                          const std::vector<pixels::Colour>& given,
                                           const LosslessShape& shape) {
     pixels::Blocks blocks(shape.width, shape.height);
     if (!given.empty()) blocks = pixels::repeating_blocks(given, shape.width, shape.height);

@@ -15,6 +15,7 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.limits import DecodeLimits
+from mmpcodec.reference.entropy.binary import ONE
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.source_colours.colours import can_have_colours, code_colours
@@ -132,7 +133,7 @@ def _lossless_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: b
         flat = _flat_planes(layer, tile, planes, depth)
     rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
     several = samples * rates + size * LOSSLESS_BYTE
-    if not tools.max_error:
+    if not tools.max_error and not (peek and _is_natural(layer, tile, planes, depth)):
         own = (planes - flat) * REPEATING[tools.lossless_form - 1]
         repeating = samples * REPEATING_FLAT + min(samples * own, size * REPEATING_REACH)
         several = max(several, repeating)
@@ -162,6 +163,20 @@ def _values_of(layer: Layer, depth: int) -> int | None:
         return len(code_values(reader, depth, None, 0))
     except FormatError:
         return None
+
+
+def _is_natural(layer: Layer, tile: Tile, planes: int, depth: int) -> bool:
+    """Return whether no pixel repeats, so that only planes are coded."""
+    try:
+        stream = parted(bytes(layer.payload), planes)[0]
+        reader = SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True)
+        shape, error = (tile.height, tile.width), layer.tools.max_error
+        if can_have_colours(planes, shape, depth, error) and code_colours(reader, None).kind:
+            return True
+        code_values(reader, depth, None, 0)
+        return not reader.bit("map", ONE // 2, None)
+    except FormatError:
+        return False
 
 
 def _flat_planes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:

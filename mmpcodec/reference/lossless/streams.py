@@ -1,4 +1,4 @@
-"""The streams of a payload of lossless samples, one for each plane.
+"""The payload of lossless samples: the streams of all planes, with their sizes.
 
 Source: section "Lossless samples" of ``docs/format/format.md``.
 """

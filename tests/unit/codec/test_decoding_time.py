@@ -58,7 +58,12 @@ def test_a_slow_coding_must_save_bits(page, monkeypatch):
 
 
 def test_the_numbers_of_a_palette_take_the_quick_form(page):
-    coloured = np.dstack([page, 255 - page, page // 2])
-    found = mmpcodec.inspect(mmpcodec.encode(coloured, 40, palette=True, effort=6)).layers[0]
+    rows, columns = np.indices(page.shape)
+    shades = np.dstack([rows * 2, columns, 255 - columns]) + np.random.default_rng(1).integers(
+        0, 9, (*page.shape, 3)
+    )
+    picture = np.where(page[..., None] < 128, 20, np.clip(shades, 0, 255)).astype(np.uint8)
+    picture[: len(page) // 2] = page[: len(page) // 2, :, None]
+    found = mmpcodec.inspect(mmpcodec.encode(picture, 40, palette=True, effort=6)).layers[0]
     assert found.entries
     assert found.tools.lossless_form == 3

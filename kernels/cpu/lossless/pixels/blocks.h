@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/lossless/pixels/mixing.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 #include "shared/entropy/binary.h"
 
 namespace mmp::pixels {
@@ -74,7 +74,8 @@ inline Blocks repeating_blocks(const std::vector<Colour>& colours, int width, in
             const Colour n = above[column], nw = above[left], ne = above[right];
             const Colour own = here[column];
             if (own == w && own == n && own == nw && own == ne) continue;
-            Colour& seen = last[hash_of(folded(w), folded(n), folded(nw), folded(ne)) >> (32 - kBits)];
+            const uint32_t key = hash_of(folded(w), folded(n), folded(nw), folded(ne));
+            Colour& seen = last[key >> (32 - kBits)];
             fresh[column / kBlock] += own != w && own != n && own != nw && own != ne && own != seen;
             seen = own;
         }

@@ -11,7 +11,7 @@
 #include "cpu/lossless/pixels/lists.h"
 #include "cpu/lossless/pixels/mixing.h"
 #include "cpu/lossless/pixels/places.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 #include "cpu/lossless/pixels/settings.h"
 
 namespace mmp::pixels {
@@ -125,7 +125,8 @@ private:
     MMP_INLINE Colour slope_of(const Around& v) const {
         Colour colour = 0;
         for (int k = 0; k < shape_.planes; ++k) {
-            const int along = shape_.sample(v.w, k) + shape_.sample(v.n, k) - shape_.sample(v.nw, k);
+            const int along =
+                shape_.sample(v.w, k) + shape_.sample(v.n, k) - shape_.sample(v.nw, k);
             colour |= shape_.part(std::clamp(along, 0, shape_.most[k]), k);
         }
         return colour;

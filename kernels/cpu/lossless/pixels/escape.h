@@ -11,7 +11,7 @@
 
 #include "cpu/lossless/pixels/mixing.h"
 #include "cpu/lossless/pixels/places.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 #include "cpu/lossless/pixels/settings.h"
 #include "cpu/lossless/pixels/shapes.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/lossless/pixels/mixing.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 
 namespace mmp::pixels {
 
@@ -50,7 +50,8 @@ public:
     MMP_INLINE bool code_group(int column, Colour colour, bool given, Code&& code) {
         const Column& above = columns_[column];
         const int rows = above.rows;
-        const int row_class = (rows >= 2) + (rows >= 6) + (rows >= 16) + (rows >= 40) + (rows >= 100);
+        const int row_class =
+            (rows >= 2) + (rows >= 6) + (rows >= 16) + (rows >= 40) + (rows >= 100);
         const int run_class = (run_ >= 4) + (run_ >= 12) + (run_ >= 40) + (run_ >= 120);
         const uint32_t key = folded(colour);
         SlowModel* used[3] = {
@@ -102,7 +103,7 @@ public:
 
     // Notes pixels that were flat, or one that was not.
     MMP_INLINE void pass(int column, int count) {
-        for (int i = 0; i < count; ++i) columns_[column + i].rows += columns_[column + i].rows < 255;
+        for (int i = column; i < column + count; ++i) columns_[i].rows += columns_[i].rows < 255;
         run_ = std::min(run_ + count, 255);
     }
     MMP_INLINE void change(int column, Colour colour) {

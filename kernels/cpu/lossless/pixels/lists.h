@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "cpu/lossless/pixels/mixing.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 
 namespace mmp::pixels {
 
@@ -43,9 +43,9 @@ struct ListLevels {
             own[n] = uint8_t(n < 4 ? n : n < 6 ? 4 : n < 9 ? 5 : n < 16 ? 6 : 7);
             others[n] = uint8_t(n < 3 ? n : n < 5 ? 3 : n < 9 ? 4 : 5);
         }
-        constexpr int kSelf[8] = {0, 4, 8, 12, 18, 28, 48, 120}, kOthers[6] = {0, 4, 8, 14, 24, 56};
+        constexpr int kOwnCounts[8] = {0, 4, 8, 12, 18, 28, 48, 120}, kOtherCounts[6] = {0, 4, 8, 14, 24, 56};
         for (int state = 0; state < kListStates; ++state) {
-            const int own_count = kSelf[state >> 2 & 7], other = kOthers[state >> 5];
+            const int own_count = kOwnCounts[state >> 2 & 7], other = kOtherCounts[state >> 5];
             const int one = (state & 3) == kListed
                                 ? 65536 * 12 / (40 + 10 * other)
                                 : 65536 * (10 * own_count + 8) / (10 * (own_count + other) + 32);

@@ -12,7 +12,7 @@
 #include "cpu/lossless/pixels/escape.h"
 #include "cpu/lossless/pixels/flat.h"
 #include "cpu/lossless/pixels/places.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 #include "cpu/lossless/pixels/settings.h"
 
 namespace mmp::pixels {
@@ -120,7 +120,7 @@ private:
     Flat flat_;
     Candidates<S> candidates_;
     Escape<S> escape_;
-    std::vector<Kind> kinds_, above_;  // of the pixels of the row and of the one above; after a margin
+    std::vector<Kind> kinds_, above_;  // of the row and of the one above, after a margin
     Coder& coder_;
     int row_ = 0;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/lossless/pixels/mixing.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 
 namespace mmp::pixels {
 

@@ -10,7 +10,7 @@
 
 #include "cpu/lossless/pixels/mixing.h"
 #include "cpu/lossless/pixels/places.h"
-#include "cpu/lossless/pixels/rows.h"
+#include "cpu/lossless/pixels/colours.h"
 
 namespace mmp::pixels {
 
@@ -56,7 +56,8 @@ public:
         const int64_t value =
             own_.least + floored(int64_t{there - best.least} * own_.range, best.range);
         match.value = int(std::clamp<int64_t>(value << shape_.coarser[0], 0, shape_.most[0]));
-        match.near = (least >= 50) + (least >= 130) + (least >= 260) + (least >= 450) + (least >= 800);
+        match.near =
+            (least >= 50) + (least >= 130) + (least >= 260) + (least >= 450) + (least >= 800);
         return match;
     }
     // Finds the keys of the window of a pixel; windows without contrast have none.

@@ -6,8 +6,8 @@ Source: section "Repeating pixels", "Candidates", of ``docs/format/format.md``.
 from mmpcodec.reference.integers import limited
 from mmpcodec.reference.lossless.pixels.colours import ColoursAround, ColourShape, folded
 from mmpcodec.reference.lossless.pixels.lists import ColourList, ListTable, first_probability
-from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, PixelMixer, QuickModels, hash_of
-from mmpcodec.reference.lossless.pixels.places import EarlierPlace
+from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, OddsMixer, QuickModels, hash_of
+from mmpcodec.reference.lossless.pixels.places import PixelPlace
 from mmpcodec.reference.lossless.pixels.settings import PixelSettings
 from mmpcodec.reference.lossless.two_values.mixing import SlowModels, stretched
 
@@ -63,14 +63,14 @@ class Candidates:
         self.states = SlowModels(lambda key: first_probability(key[2]))
         self.places = SlowModels(lambda key: 59000 - 6500 * key[0] if key[1] == AGREES else 6500)
         self.directs = QuickModels()
-        self.mixer = PixelMixer(UNIT // 7 // settings.sets)
+        self.mixer = OddsMixer(UNIT // 7 // settings.sets)
         self.lists: list[ColourList] = []
         self.slope = 0
 
     def code(
         self,
         v: ColoursAround,
-        place: EarlierPlace,
+        place: PixelPlace,
         flat: bool,
         most_asked: int,
         slopes: int,
@@ -108,9 +108,7 @@ class Candidates:
             colour |= self.shape.part(limited(along, 0, self.shape.most[k]), k)
         return colour
 
-    def _gathered(
-        self, v: ColoursAround, place: EarlierPlace, flat: bool, slopes: int
-    ) -> list[int]:
+    def _gathered(self, v: ColoursAround, place: PixelPlace, flat: bool, slopes: int) -> list[int]:
         """Return the candidates, each once."""
         found = [place.colour] if place.at else []
         found += [self.slope] if slopes else []
@@ -120,7 +118,7 @@ class Candidates:
         once = list(dict.fromkeys(found))[:MOST_CANDIDATES]
         return [colour for colour in once if not (flat and colour == v.w)]
 
-    def _score(self, colour: int, place: EarlierPlace, slopes: int, refused: list[int]) -> int:
+    def _score(self, colour: int, place: PixelPlace, slopes: int, refused: list[int]) -> int:
         score = 0
         for i, own in enumerate(self.lists):
             state = own.state(colour, refused)
@@ -133,7 +131,7 @@ class Candidates:
     def _ask(
         self,
         v: ColoursAround,
-        place: EarlierPlace,
+        place: PixelPlace,
         asked: int,
         slopes: int,
         colour: int,
@@ -170,22 +168,16 @@ class Candidates:
         one = self.mixer.predict(inputs, rows[: self.settings.sets])
         right = code(limited(one, LEAST_CODED, MOST_CODED), wanted)
         self.mixer.learn(right)
-        for used in keys:
-            self.states.learn(used, right)
+        for key in keys:
+            self.states.learn(key, right)
         if agrees != NO_PLACE:
             self.places.learn(placed, right)
-        for key, (_, at) in zip(directs, counted, strict=True):
-            self.directs.learn(key, at, right)
+        for direct, (_, at) in zip(directs, counted, strict=True):
+            self.directs.learn(direct, at, right)
         return right
 
     def _direct_hashes(
-        self,
-        v: ColoursAround,
-        place: EarlierPlace,
-        agrees: int,
-        asked: int,
-        slopes: int,
-        colour: int,
+        self, v: ColoursAround, place: PixelPlace, agrees: int, asked: int, slopes: int, colour: int
     ) -> tuple[int, int, list[int]]:
         """Return which neighbours are equal, which are the colour, and the direct contexts."""
         equal = (v.w == v.n) + 2 * (v.n == v.ne) + 4 * (v.nw == v.n) + 8 * (v.w == v.nw)

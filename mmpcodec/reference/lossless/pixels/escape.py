@@ -10,12 +10,12 @@ from mmpcodec.reference.lossless.pixels.colours import ColoursAround, ColourShap
 from mmpcodec.reference.lossless.pixels.mixing import (
     UNIT,
     Code,
-    PixelMixer,
+    OddsMixer,
     QuickModels,
     count_below,
     hash_of,
 )
-from mmpcodec.reference.lossless.pixels.places import EarlierPlace
+from mmpcodec.reference.lossless.pixels.places import PixelPlace
 from mmpcodec.reference.lossless.pixels.settings import PixelSettings
 from mmpcodec.reference.lossless.pixels.shapes import Shapes
 from mmpcodec.reference.lossless.two_values.mixing import stretched
@@ -31,7 +31,7 @@ BIAS = 64
 SURE, SURE_USES, SURE_CLASSES = 5, 2, (2, 4, 5)
 
 
-class SampleShare:
+class CurveShare:
     """The share of a logistic curve around a value that lies in half of an interval.
 
     Parameters
@@ -76,10 +76,10 @@ class Escape:
         self.generations = 0
         self.models = QuickModels()
         start = UNIT * (25 if settings.value_sets == 1 else 15) // 100 // settings.value_sets
-        self.mixers = [PixelMixer(start, 1) for _ in shape.planes]
+        self.mixers = [OddsMixer(start, 1) for _ in shape.planes]
         self.scales: dict[tuple[int, int, int], tuple[int, int]] = {}
 
-    def code(self, v: ColoursAround, place: EarlierPlace, given: int | None, code: Code) -> int:
+    def code(self, v: ColoursAround, place: PixelPlace, given: int | None, code: Code) -> int:
         """Code a pixel and return its colour."""
         self._find_reach(v)
         self.shapes.look(v.row, v.column)
@@ -91,7 +91,7 @@ class Escape:
             predictions, keys = self._predictions(v, place, colour, k)
             means = [self._scale(key)[0] for key in keys]
             shares = [
-                SampleShare(value, mean, self.shape.most[k] + 1)
+                CurveShare(value, mean, self.shape.most[k] + 1)
                 for value, mean in zip(predictions, means, strict=True)
             ]
             contexts = self._contexts(v, colour, k)
@@ -120,13 +120,13 @@ class Escape:
         def first(colour: int) -> int:
             return self.shape.sample(colour, 0)
 
-        beyond = v.at(1, 2), v.at(1, -2), v.at(2, 1), v.at(2, -1)
-        near = v.w, v.n, v.nw, v.ne, v.ww, v.nn, *beyond
+        near = [v.w, v.n, v.nw, v.ne, v.ww, v.nn]
+        near += [v.at(1, 2), v.at(1, -2), v.at(2, 1), v.at(2, -1)]
         self.low, self.high = min(near, key=first), max(near, key=first)
         self.varied = int(first(self.high) > first(self.low))
 
     def _predictions(
-        self, v: ColoursAround, place: EarlierPlace, before: int, k: int
+        self, v: ColoursAround, place: PixelPlace, before: int, k: int
     ) -> tuple[list[int], list[tuple[int, int, int]]]:
         """Return the predictions of a sample and the key of the scale of each.
 
@@ -200,7 +200,7 @@ class Escape:
         return [hash_of(every[number], k, i) for i, number in enumerate(self.settings.values)]
 
     def _code_sample(
-        self, contexts: list[int], shares: list[SampleShare], k: int, given: int | None, code: Code
+        self, contexts: list[int], shares: list[CurveShare], k: int, given: int | None, code: Code
     ) -> int:
         """Code a sample from its highest bit on."""
         low, node, left, places = 0, 1, 0, []
@@ -222,7 +222,7 @@ class Escape:
         return low
 
     def _code_bit(
-        self, keys, shares: list[SampleShare], middle: int, bit: int, k: int, wanted, code
+        self, keys, shares: list[CurveShare], middle: int, bit: int, k: int, wanted, code
     ):
         """Code a bit of a sample."""
         counted = [self.models.odds((k, i), key) for i, key in enumerate(keys)]

@@ -6,7 +6,7 @@ Source: section "Repeating pixels", "Flat pixels", of ``docs/format/format.md``.
 from mmpcodec.reference.entropy.binary import ONE
 from mmpcodec.reference.integers import limited
 from mmpcodec.reference.lossless.pixels.colours import ColoursAround, folded
-from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, PixelMixer, count_below, hash_of
+from mmpcodec.reference.lossless.pixels.mixing import UNIT, Code, OddsMixer, count_below, hash_of
 from mmpcodec.reference.lossless.two_values.mixing import SlowModels, stretched
 
 GROUP = 8
@@ -48,7 +48,7 @@ class Flat:
     def __init__(self, width: int):
         self.columns = [(0, 0)] * width
         self.run, self.changed = FARTHEST, 0
-        self.group_mixer, self.single_mixer = PixelMixer(UNIT * 3 // 8), PixelMixer(UNIT * 3 // 8)
+        self.group_mixer, self.single_mixer = OddsMixer(UNIT * 3 // 8), OddsMixer(UNIT * 3 // 8)
         self.groups = SlowModels(lambda key: 65300)
         self.singles = SlowModels(lambda key: 64500)
         self.ends = SlowModels()
@@ -107,7 +107,7 @@ class Flat:
         self.run, self.changed = 0, colour
 
 
-def _code(models: SlowModels, keys, mixer: PixelMixer, row: int, given, code: Code) -> int:
+def _code(models: SlowModels, keys, mixer: OddsMixer, row: int, given, code: Code) -> int:
     """Code a bit by models with a mixer, and let all learn it."""
     one = mixer.predict([stretched(models.probability(key)) for key in keys], (row,))
     bit = code(limited(one, LEAST_CODED, MOST_CODED), None if given is None else int(given))

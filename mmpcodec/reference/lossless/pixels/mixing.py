@@ -76,7 +76,7 @@ class QuickModels:
         self.states[key] = probability, min(uses + 1, MOST_USES)
 
 
-class PixelMixer:
+class OddsMixer:
     """A mixture of logarithmic odds; each set selects a row of weights.
 
     Parameters

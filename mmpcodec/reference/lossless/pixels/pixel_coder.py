@@ -14,7 +14,7 @@ from mmpcodec.reference.lossless.pixels.candidates import Candidates, contexts_o
 from mmpcodec.reference.lossless.pixels.colours import ColoursAround, ColourShape, PixelRows
 from mmpcodec.reference.lossless.pixels.escape import Escape
 from mmpcodec.reference.lossless.pixels.flat import GROUP, Flat, is_flat, is_group
-from mmpcodec.reference.lossless.pixels.places import EarlierPlaces
+from mmpcodec.reference.lossless.pixels.places import PixelPlaces
 from mmpcodec.reference.lossless.pixels.settings import PixelSettings
 
 PLACE_CONTEXT = 4
@@ -54,7 +54,7 @@ class PixelCoder:
         height, self.width = cells.shape
         self.blocks, self.coder, self.cells = blocks, coder, cells
         self.rows = PixelRows(height, self.width)
-        self.places = EarlierPlaces(self.rows)
+        self.places = PixelPlaces(self.rows)
         self.flat = Flat(self.width)
         self.candidates = Candidates(shape, settings)
         self.escape = Escape(shape, self.rows, settings)
@@ -102,16 +102,14 @@ class PixelCoder:
         self, v: ColoursAround, column: int, end: int, given: list[int] | None
     ) -> tuple[int, bool]:
         """Code how many pixels are flat, and return whether the decision says so of all."""
-        own = None if given is None else given[column : column + GROUP]
-        whole = place = first = None
-        if own is not None:
-            place = next((at for at, colour in enumerate(own) if colour != v.w), GROUP)
-            whole, first = place == GROUP, place > 0
+        own = (
+            None if given is None else [colour == v.w for colour in given[column : column + GROUP]]
+        )
         if column + GROUP <= end and is_group(v):
-            if self.flat.code_group(column, v.w, whole, self._code):
+            if self.flat.code_group(column, v.w, None if own is None else all(own), self._code):
                 return GROUP, True
-            return self.flat.code_end(place, self._code), False
-        flat = self.flat.code_single(column, v, first, self._code)
+            return self.flat.code_end(None if own is None else own.index(False), self._code), False
+        flat = self.flat.code_single(column, v, None if own is None else own[0], self._code)
         return flat, bool(flat)
 
     def _pass_over(self, column: int, count: int, colour: int) -> None:

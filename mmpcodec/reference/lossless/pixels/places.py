@@ -15,7 +15,7 @@ CLASSES = (1, 2, 4, 7, 12, 19)
 LINE_BITS = 16
 
 
-class EarlierPlace(NamedTuple):
+class PixelPlace(NamedTuple):
     """A position in the picture, or none, with its class and colour."""
 
     at: tuple[int, int] | None = None
@@ -23,17 +23,17 @@ class EarlierPlace(NamedTuple):
     colour: int = 0
 
 
-class EarlierPlaces:
+class PixelPlaces:
     """Places of the pixels before.
 
     Attributes
     ----------
     of_column : list of (int, int) or None
-        EarlierPlace of the last pixel of each column.
+        Place of the last pixel of each column.
     last : dict of int to (int, int)
         Last pixel with each hash.
     left : (int, int) or None
-        EarlierPlace of the pixel to the left.
+        Place of the pixel to the left.
     """
 
     def __init__(self, rows: PixelRows):
@@ -51,7 +51,7 @@ class EarlierPlaces:
         self.of_column[column : column + count] = [None] * count
         self.left = None
 
-    def find(self, row: int, column: int, key: int) -> EarlierPlace:
+    def find(self, row: int, column: int, key: int) -> PixelPlace:
         """Return the place of a pixel, whose neighbours have a hash."""
         line = key >> 32 - LINE_BITS
         above = self.of_column[column]
@@ -72,8 +72,8 @@ class EarlierPlaces:
         self.left = self.of_column[column] = best
         self.last[line] = row, column
         if best is None:
-            return EarlierPlace()
-        return EarlierPlace(best, count_below(least, CLASSES), self.rows.at(*best))
+            return PixelPlace()
+        return PixelPlace(best, count_below(least, CLASSES), self.rows.at(*best))
 
     def _distance(self, row: int, column: int, at: tuple[int, int]) -> int:
         """Return how many of 40 pixels before two positions differ."""

@@ -46,7 +46,7 @@ class Shapes:
 
     def match(self) -> tuple[int | None, int]:
         """Return the value that the best spot gives, and the class of its distance."""
-        least, found = None, None
+        least, found = 0, None
         own = _scaled(self.own)
         for at in (at for key in self.keys for at in self.spots.get(key, ())):
             window = self._window(*at)
@@ -55,9 +55,9 @@ class Shapes:
             distance = 0
             for i, (one, other) in enumerate(zip(_scaled(window), own, strict=True)):
                 distance += abs(one - other) << (i < COARSE)
-            if least is None or distance < least:
+            if found is None or distance < least:
                 least, found = distance, (at, window)
-        if found is None or least is None:
+        if found is None:
             return None, NO_SHAPE
         (at, window), coarser = found, self.shape.coarser[0]
         there = self.shape.sample(self.rows.at(*at), 0) >> coarser
