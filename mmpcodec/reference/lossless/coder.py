@@ -92,7 +92,8 @@ class PlaneCoder:
         self.max_error = form.max_error
         self.step = 2 * form.max_error + 1
         self.bits = self.plane.most.bit_length()
-        self.blend = Blend(self.plane, self.before, PREDICTORS[: form.predictors])
+        predictors = form.predictors if blocks is None else 1
+        self.blend = Blend(self.plane, self.before, PREDICTORS[:predictors])
         self.corrector = Corrector(self.plane, self.before)
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
         self.noisy = noisy
@@ -100,7 +101,7 @@ class PlaneCoder:
         hashed = [k for k, model in enumerate(self.order[: form.models]) if model in HASHED]
         self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage, hashed)
         self.runs = Runs(self.plane, self.before)
-        self.has_runs = form.predictors == 1
+        self.has_runs = predictors == 1
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
@@ -451,9 +452,6 @@ def _code_planes(
     pixels = None if _is_two_values(planes, form) else code_blocks(coders[0], planes, numbers, form)
     blocks = pixels.blocks if pixels else None
     total = count + (blocks is not None)
-    natural = form
-    if blocks is not None and form.predictors > 1:
-        natural = form._replace(predictors=1)
     samples_coders = []
     for number, coder in enumerate(coders):
         own = None if numbers is None else numbers[number]
@@ -461,7 +459,7 @@ def _code_planes(
         if _is_two_values(planes, form):
             samples_coder = begun_plane(planes[0], coder, form, own, chain)
         elif planes[number].most and not (blocks is not None and blocks.repeats.all()):
-            samples_coder = _samples_coder(planes[: number + 1], coder, natural, own, blocks)
+            samples_coder = _samples_coder(planes[: number + 1], coder, form, own, blocks)
         samples_coders.append(samples_coder)
     if pixels:
         cells = CellRates((height, width), coders[0].tally)
