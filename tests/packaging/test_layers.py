@@ -41,6 +41,7 @@ GOOD = {
         "entropy/symbols",
         "entropy/syntax",
         "lossless/coder",
+        "lossless/layer",
         "lossless/planes",
         "trees/coder",
         "trees/copy_search",
