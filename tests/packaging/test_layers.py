@@ -43,6 +43,7 @@ GOOD = {
         "lossless/coder",
         "lossless/layer",
         "lossless/planes",
+        "lossless/streams",
         "trees/coder",
         "trees/copy_search",
         "trees/fragments",
