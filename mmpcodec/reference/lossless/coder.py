@@ -103,7 +103,8 @@ class PlaneCoder:
         self.max_error = form.max_error
         self.step = 2 * form.max_error + 1
         self.bits = self.plane.most.bit_length()
-        self.blend = Blend(self.plane, self.before, PREDICTORS[: form.predictors])
+        predictors = form.predictors if blocks is None else 1
+        self.blend = Blend(self.plane, self.before, PREDICTORS[:predictors])
         self.corrector = Corrector(self.plane, self.before)
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
         self.noisy = noisy
@@ -111,7 +112,7 @@ class PlaneCoder:
         hashed = [k for k, model in enumerate(self.order[: form.models]) if model in HASHED]
         self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage, hashed)
         self.runs = Runs(self.plane, self.before)
-        self.has_runs = form.predictors == 1
+        self.has_runs = predictors == 1
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
@@ -479,9 +480,6 @@ def _code_planes(
     if not two_values and colours.kind == NONE:
         pixels = code_blocks(coders[0], planes, together, form)
     blocks = pixels.blocks if pixels else None
-    natural = form
-    if blocks is not None and form.predictors > 1:
-        natural = form._replace(predictors=1)
     samples_coders: list[PlaneCoder | FastCoder | TwoValuesCoder | None] = []
     for number, coder in enumerate(coders):
         samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
@@ -491,7 +489,7 @@ def _code_planes(
             cells = CellRates(shape[1:], coder.tally, colours.steps(number))
             before = [planes[other] for other in colours.before(number)]
             more = numbers[number], cells, blocks
-            samples_coder = _samples_coder([*before, planes[number]], coder, natural, *more)
+            samples_coder = _samples_coder([*before, planes[number]], coder, form, *more)
         samples_coders.append(samples_coder)
     reported = (count + (blocks is not None), *shape[1:])
     rates = np.zeros([-(-side // CELL) for side in shape[1:]], np.int64)
