@@ -94,7 +94,6 @@ WITHOUT_KERNEL = {
     "lossless/planes": "the bindings take the planes of a picture as one array",
     "lossless/streams": "cpu/lossless/codec joins and parts the streams of planes",
     "colour": "cpu/tiles/colours makes samples of planes; codec/colour makes planes",
-    "lossless/streams": "cpu/lossless/codec joins and parts the streams of planes",
     "palette": "cpu/tiles/colours draws palettes",
     "trees/coder": "cpu/trees/picture holds the state, cpu/trees/encoder and decoder walk through",
     "trees/copy_search": "cpu/trees/search/tree searches copies and elements",
