@@ -91,8 +91,8 @@ class PixelCoder:
                 count, whole = self._code_flat(v, column, end, given)
                 self._pass_over(column, count, v.w)
                 column += count
+                self.cells.add(self.row, first)
                 if whole:
-                    self.cells.add(self.row, first)
                     continue
             self._code_pixel(column, flat, None if given is None else given[column])
             self.cells.add(self.row, column)

@@ -97,8 +97,8 @@ def test_a_file_of_one_picture_is_a_book_of_one(tmp_path):
 
 def test_a_damaged_page_is_named_and_the_others_open():
     data = bytearray(collection(Role.PAGE, [()] * 3))
-    place = data.index(mmpcodec.encode(PICTURES[1], 0))
-    data[place + 40] ^= 255
+    page = mmpcodec.encode(PICTURES[1], 0)
+    data[data.index(page) + len(page) - 4] ^= 255
     with opened_book(bytes(data)) as book:
         np.testing.assert_array_equal(book.read(2).samples, PICTURES[2])
         with pytest.raises(PictureError, match="page 2"):
