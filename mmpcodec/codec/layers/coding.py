@@ -118,9 +118,10 @@ def _code(
 
 def _source_of(task: LayerTask, threads: int | None) -> Any:
     """Return what the colours of a layer of lossless samples were made from, if that is known."""
-    planes, tools = to_planes(task.plane), task.params.coded_tools
-    if not can_have_colours(len(planes), planes.shape[1:], task.depth, tools.max_error):
+    (height, width, *count), tools = task.plane.shape, task.params.coded_tools
+    if not can_have_colours(sum(count), (height, width), task.depth, tools.max_error):
         return None
+    planes = to_planes(task.plane)
     colours = (planes[0].astype(np.int32) << 16) + (planes[1] << 8) + planes[2]
     above, own = colours[:-1], colours[1:, 1:-1]
     around = above[:, :-2], above[:, 1:-1], above[:, 2:], colours[1:, :-2]

@@ -170,8 +170,7 @@ def _is_natural(layer: Layer, tile: Tile, planes: int, depth: int) -> bool:
     try:
         stream = parted(bytes(layer.payload), planes)[0]
         reader = SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True)
-        shape, error = (tile.height, tile.width), layer.tools.max_error
-        if can_have_colours(planes, shape, depth, error) and code_colours(reader, None).kind:
+        if _has_colours(layer, tile, planes, depth) and code_colours(reader, None).kind:
             return True
         code_values(reader, depth, None, 0)
         return not reader.bit("map", ONE // 2, None)
@@ -179,16 +178,20 @@ def _is_natural(layer: Layer, tile: Tile, planes: int, depth: int) -> bool:
         return False
 
 
+def _has_colours(layer: Layer, tile: Tile, planes: int, depth: int) -> bool:
+    """Return whether the first stream begins with the fields of source colours."""
+    return can_have_colours(planes, (tile.height, tile.width), depth, layer.tools.max_error)
+
+
 def _flat_planes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
     """Return the number of first planes that have one value, which the decoder fills at once."""
-    flat, error = 0, layer.tools.max_error
-    begins = can_have_colours(planes, (tile.height, tile.width), depth, error)
+    flat, has_colours = 0, _has_colours(layer, tile, planes, depth)
     try:
         for stream in parted(bytes(layer.payload), planes):
             reader = SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True)
-            if begins and not flat:
+            if has_colours and not flat:
                 code_colours(reader, None)
-            if error or len(code_values(reader, depth, None, 0)) > 1:
+            if layer.tools.max_error or len(code_values(reader, depth, None, 0)) > 1:
                 break
             flat += 1
     except FormatError:

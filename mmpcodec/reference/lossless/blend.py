@@ -176,6 +176,11 @@ class Blend:
         ]
         return blended(self._fits, costs)
 
+    def pass_over(self, row: int, column: int) -> None:
+        """Learn a sample that needs no prediction."""
+        self.fit(row, column)
+        self.learn(int(self.plane.inner[row, column]))
+
     def learn(self, sample: int) -> None:
         """Learn the sample that was predicted last."""
         r, c = self._row + ABOVE, self._column + BESIDE

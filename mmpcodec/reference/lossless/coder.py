@@ -123,8 +123,7 @@ class PlaneCoder:
                 end = self.blocks.end_of(row, column) if self.blocks else self.plane.width
                 if self.blocks and self.blocks.at(row, column):
                     for known in range(column, end):
-                        self.blend.fit(row, known)
-                        self.blend.learn(int(self.plane.inner[row, known]))
+                        self.blend.pass_over(row, known)
                     column = end
                     continue
             run = self.runs.length(row, column, end) if self.has_runs else 0
@@ -152,9 +151,8 @@ class PlaneCoder:
             self.runs.breaks += 1
         self.cells.add(row, column)
         for at in range(column, column + equal):
-            self.blend.fit(row, at)
             self.plane.inner[row, at] = value
-            self.blend.learn(value)
+            self.blend.pass_over(row, at)
         return equal
 
     def code_sample(self, row: int, column: int, given: int | None, breaks: bool) -> None:

@@ -85,8 +85,7 @@ class FastCoder:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
         for column in range(self.plane.width):
             if self.blocks and self.blocks.at(row, column):
-                self.blend.fit(row, column)
-                self.blend.learn(int(self.plane.inner[row, column]))
+                self.blend.pass_over(row, column)
                 continue
             self.code_sample(row, column, None if given is None else int(given[column]))
 
