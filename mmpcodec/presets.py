@@ -23,7 +23,7 @@ DEFAULT_EFFORT = 2
 20 has rates and times."""
 SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
 """Tools that take long to search, and the effort from which presets have them."""
-FORM_EFFORTS = {1: 1, 2: 2, 4: 3, 6: 4}
+FORM_EFFORTS = {1: 1, 2: 2, 6: 3}
 """The efforts from which presets have a lossless form, and its number; decision 38 has times."""
 
 EYE_FRAGMENT = 32

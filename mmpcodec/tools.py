@@ -211,7 +211,7 @@ class LosslessTools(_Coded):
 
     coding: ClassVar[str] = LOSSLESS
     lossless: ClassVar[bool] = True
-    lossless_form: int = _tool(2, low=1, high=4)
+    lossless_form: int = _tool(2, low=1, high=3)
     """How many predictors and models predict a sample: see ``LosslessForm``. 1 is the fast mode."""
     max_error: int = _tool(0, high=32767)
     """Most that a decoded sample differs from its source; 0 is lossless."""
@@ -336,7 +336,6 @@ LOSSLESS_FORMS = (
     LosslessForm(1, 8, 1, last_stage=False),
     LosslessForm(1, 2, 1, last_stage=False),
     LosslessForm(1, 8, 4, last_stage=True),
-    LosslessForm(1, 16, 4, last_stage=True),
-    LosslessForm(3, 16, 4, last_stage=True),
+    LosslessForm(3, 24, 4, last_stage=True),
 )
 """The lossless forms by number. Form 0 codes the colours of palettes, and no file names it."""

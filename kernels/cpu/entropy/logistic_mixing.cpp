@@ -47,6 +47,6 @@ LogisticMixing<Models>::LogisticMixing(const Decisions& decisions, const std::ar
 }
 
 template class LogisticMixing<8>;
-template class LogisticMixing<16>;
+template class LogisticMixing<24>;
 
 }  // namespace mmp

@@ -1,4 +1,4 @@
-// Binary decisions whose probability is mixed from 8 or 16 models, each with a context of its own.
+// Binary decisions whose probability is mixed from 8 or 24 models, each with a context of its own.
 // Source: section "Logistic mixing" of docs/format/format.md; after M. Mahoney, "Adaptive weighing
 // of context models for lossless data compression", 2005.
 #pragma once
@@ -59,7 +59,7 @@ public:
 
 private:
     // Weights and shares are stored without their start, so that they start as zeros.
-    static constexpr int16_t kStartWeight = Models == 8 ? 2621 : 1638;
+    static constexpr int16_t kStartWeight = Models == 8 ? 2621 : 1200;
     static constexpr int16_t kMostWeight = 28000, kLeastStored = -kMostWeight - kStartWeight,
                              kMostStored = kMostWeight - kStartWeight;
     static constexpr int32_t kStartShare = 16384, kMostShare = (1 << 17) - 1;
@@ -206,6 +206,6 @@ MMP_INLINE void LogisticMixing<Models>::learn(int decision, int bit) {
 }
 
 extern template class LogisticMixing<8>;
-extern template class LogisticMixing<16>;
+extern template class LogisticMixing<24>;
 
 }  // namespace mmp

@@ -37,16 +37,16 @@ public:
         const Longs4 far = square(1, -2) + square(1, 2) + square(2, -1) + square(2, 1) +
                            square(0, -3) + square(3, 0);
         const Longs4 errors = 64 + 4 * near + 3 * diagonal + 2 * second + far;
-        int logarithms[kMostPredictors], least = 1 << 30;
+        int least = 1 << 30;
         for (int j = 0; j < predictors_; ++j) {
             const int k = 63 - std::countl_zero(uint64_t(errors[j]));
-            logarithms[j] = 8 * k + int(errors[j] >> (k - 3) & 7);
-            least = std::min(least, logarithms[j]);
+            logarithms_[j] = 8 * k + int(errors[j] >> (k - 3) & 7);
+            least = std::min(least, logarithms_[j]);
         }
         constexpr int32_t kParts[4] = {65536, 55109, 46341, 38968};
         int64_t sum = 0, shares = 0;
         for (int j = 0; j < predictors_; ++j) {
-            const int d = logarithms[j] - least;
+            const int d = logarithms_[j] - least;
             const int share = d > 64 ? 0 : kParts[d & 3] >> (d >> 2);
             sum += int64_t{share} * predictions[j];
             shares += share;
@@ -55,6 +55,10 @@ public:
         // rounding moves it by less.
         return int(double(sum + (shares >> 1)) / double(shares));
     }
+
+    // Returns the class 0 to 31 of the errors of a predictor around the sample that was predicted
+    // last; 0 with one predictor.
+    MMP_INLINE int spread(int j) const { return std::clamp((logarithms_[j] - 88) / 5, 0, 31); }
 
     // Learns the errors of the predictions, which are in 1/64.
     MMP_INLINE void learn(int row, int column, const int (&predictions)[kMostPredictors],
@@ -75,6 +79,7 @@ private:
     }
 
     const int predictors_, stride_;
+    int logarithms_[kMostPredictors] = {};
     ZeroedLines<int64_t> squares_;
 };
 

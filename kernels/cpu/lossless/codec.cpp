@@ -88,11 +88,10 @@ using TwoValues = TwoValuesCoder<StreamCoder, Form>;
 MMP_CODE_ROW(Fast<int32_t>)
 MMP_CODE_ROW(Fast<int64_t>)
 MMP_CODE_ROW(Coder<8>)
-MMP_CODE_ROW(Coder<16>)
+MMP_CODE_ROW(Coder<24>)
 MMP_CODE_ROW(TwoValues<1>)
 MMP_CODE_ROW(TwoValues<2>)
 MMP_CODE_ROW(TwoValues<3>)
-MMP_CODE_ROW(TwoValues<4>)
 
 #define MMP_CODE_PIXELS(Form)                                                             \
     MMP_SIMD_LEVELS __attribute__((noinline)) void code_pixels(                           \
@@ -158,13 +157,13 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
         return planes.bits() <= 8 ? make.template operator()<Fast<int32_t>>()
                                   : make.template operator()<Fast<int64_t>>();
     return tools.models == 8 ? make.template operator()<Coder<8>>()
-                             : make.template operator()<Coder<16>>();
+                             : make.template operator()<Coder<24>>();
 }
 
 // Returns the row of kTwoValuesForms.
 int two_values_form(const LosslessTools& tools) {
     if (tools.models == kFewestModels || !tools.last_stage) return 1;
-    return tools.models == 8 ? 2 : tools.predictors == 1 ? 3 : 4;
+    return tools.models == 8 ? 2 : 3;
 }
 
 std::shared_ptr<TwoValuesRows> two_values_rows(const LosslessShape& shape,
@@ -179,8 +178,7 @@ std::shared_ptr<TwoValuesRows> two_values_rows(const LosslessShape& shape,
     switch (two_values_form(tools)) {
         case 1: return make.template operator()<1>();
         case 2: return make.template operator()<2>();
-        case 3: return make.template operator()<3>();
-        default: return make.template operator()<4>();
+        default: return make.template operator()<3>();
     }
 }
 

@@ -83,6 +83,17 @@ inline int activity_class(int activity) {
     return std::min(kMostActivity, 2 * (length - 1) + (activity >> (length - 2) & 1));
 }
 
+// Returns the class 1 to 61 of a distance from the prediction.
+MMP_INLINE uint32_t distance_class(int distance) {
+    const int m = std::abs(distance);
+    const int k = m < 12   ? m
+                  : m < 24 ? 12 + ((m - 12) >> 1)
+                  : m < 56 ? 18 + ((m - 24) >> 2)
+                  : m < 96 ? 26 + ((m - 56) >> 4)
+                           : 29 + (m >= 160);
+    return uint32_t(distance < 0 ? 31 - k : 31 + k);
+}
+
 inline int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 // The activity of a sample from the errors around it, with `e` its own place among those of its

@@ -35,7 +35,7 @@ public:
           step_(2 * tools.max_error + 1),
           step_bits_(bit_length(step_) - 1),
           bits_(bit_length((plane_.most + tools.max_error) / step_)),
-          strips_(planes, kOwnOf[q_], kOtherOf[q_]),
+          strips_(planes, kNarrow[q_]),
           first_(size_t(kContexts) * kLineDecisions),
           second_(size_t{kSecondDecisions} << kSecondBits),
           coder_(coder) {}
@@ -62,8 +62,6 @@ public:
     }
 
 private:
-    // By number of earlier planes: the regressors of each plane.
-    static constexpr int kOwnOf[3] = {8, 6, 4}, kOtherOf[3] = {0, 6, 6};
     static constexpr int kNeighbours = 6, kLineBits = 14, kColumns = 32;
     static constexpr int kActivities = kMostActivity + 1, kMostHitUses = 7;
     static constexpr int kMissed = 8, kContexts = 9 * kMissed * kActivities;

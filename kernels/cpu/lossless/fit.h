@@ -27,21 +27,21 @@ constexpr bool kExactDoubles = true;
 // regressors, drift() also those with the target. The caller lets floating point round to nearest.
 //
 // Doubles hold integers here, and each machine gets the integers of the format:
-// - Values on the diagonal start below 2^30 and only fall, because a factor has the sign of its
-//   pivot. Values beside it start at 2^30 at most. The changes of the diagonal, v^2 / d for a value
+// - Values on the diagonal start below 2^29 and only fall, because a factor has the sign of its
+//   pivot. Values beside it start at 2^29 at most. The changes of the diagonal, v^2 / d for a value
 //   v in the row of the diagonal d, bound what a delta step: |v w| / d is not above the larger
-//   one of v^2 / d and w^2 / d. While none exceeds 2^32 and all d are 16 or more, |v| <= 2^31,
+//   one of v^2 / d and w^2 / d. While none exceeds 2^31 and all d are 16 or more, |v| <= 2^30,
 //   factors are 2^30 at most, and no limit of the format matters. A step that breaks this is
 //   computed well enough to show it. Else drift() solves with integers.
 // - Integers near kRaised have no fraction. Products are multiples of 2^-16 below 2^33, so they are
 //   exact. Less by almost a half, they round to the integer below, and never lie in the middle.
 // - Inverses are too large by 2^-50 of themselves. This is more than roundings take off, so no
 //   quotient falls below an integer that it should be.
-// - A factor is the quotient 65536 |v| / d <= 2^47 / d without its fraction. It is too large by
+// - A factor is the quotient 65536 |v| / d <= 2^46 / d without its fraction. It is too large by
 //   less than 1 / (4 d). Less by 1 / 2 - 2^-31, it rounds to the integer below, because the next
 //   one is 1 / d > 2^-30 away or more.
 // - A weight is a quotient below 2^18 if it is used, so it is too large by less than 2^-31, and its
-//   fraction is cut off. What is divided stays below 2^52.
+//   fraction is cut off. What is divided stays below 2^53: 38 products of 2^47, and 2^44.
 // - So it does not matter whether a compiler merges a product and a sum: products that are
 //   subtracted are exact, and a quotient with one rounding less is closer.
 template <class Sum>
@@ -78,7 +78,7 @@ public:
 private:
     static constexpr int kMeanwhile = 6;  // steps that take as long as drift()
     static constexpr Sum kPrior[4] = {5, 5, -3, 1};
-    static constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 4294967296.0;
+    static constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 2147483648.0;
     static constexpr double kUnit = 1.0 / 65536, kAlmostHalf = 0.5 - kUnit / 2;
     static constexpr double kNearlyHalf = 0.5 - 1.0 / (int64_t{1} << 31);
     static constexpr int kLanes = 4, kGroups = (N + kLanes - 1) / kLanes;
@@ -111,7 +111,7 @@ private:
     MMP_INLINE void set_rows(const Sum* sums) {
         Sum most = 0;
         for (int i = 0; i < N; ++i) most = std::max(most, sums[kSumPlaces.start[i]]);
-        shift_ = std::max(0, 34 - std::countl_zero(uint64_t(most + ridge_)));
+        shift_ = std::max(0, 35 - std::countl_zero(uint64_t(most + ridge_)));
 #pragma GCC unroll 8
         for (int i = 0; i < N; ++i)
 #pragma GCC unroll 4

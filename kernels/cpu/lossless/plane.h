@@ -16,7 +16,20 @@ constexpr int kPlaces[22][2] = {{0, -1},  {-1, 0},  {-1, -1}, {-1, 1},  {0, -2},
                                 {-1, -2}, {-1, 2},  {-2, -1}, {-2, 1},  {-2, -2}, {-2, 2},
                                 {0, -3},  {-3, 0},  {-1, -3}, {-1, 3},  {-3, -1}, {-3, 1},
                                 {-2, 3},  {-2, -3}, {-3, 2},  {-3, -2}};
-constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
+constexpr int kOtherPlaces[20][2] = {{0, 0},  {0, -1}, {-1, 0},  {0, 1},  {1, 0},
+                                     {-1, -1}, {-2, 0}, {0, -2},  {0, 2},  {-1, 1},
+                                     {1, -1}, {1, 1},  {-1, -2}, {-1, 2}, {1, -2},
+                                     {1, 2},  {-2, -1}, {-2, 1},  {-2, -2}, {-2, 2}};
+
+// How many regressors a predictor has in its own plane and in each earlier plane.
+struct RegressorCounts {
+    int own, of_earlier[2];
+    constexpr int all() const { return own + of_earlier[0] + of_earlier[1]; }
+};
+// By the number of earlier planes.
+constexpr RegressorCounts kNarrow[3] = {{18, {0, 0}}, {6, {9, 0}}, {6, {9, 6}}};
+constexpr RegressorCounts kWide[3] = {{18, {0, 0}}, {10, {20, 0}}, {10, {20, 9}}};
+constexpr RegressorCounts kNear[3] = {{6, {0, 0}}, {4, {3, 0}}, {4, {2, 2}}};
 
 // The mean of four neighbours.
 MMP_INLINE int level_at(const int32_t* here, int stride) {
@@ -26,13 +39,14 @@ MMP_INLINE int level_at(const int32_t* here, int stride) {
 class LosslessPlane {
 public:
     static constexpr int kAbove = 3, kBeside = 3, kBelow = 1;
+    static constexpr int kBeyond = 8;  // samples that vectors load after the last one
 
     LosslessPlane(int height, int width, int most)
         : most(most),
           height_(height),
           width_(width),
           stride_(width + 2 * kBeside),
-          samples_(zeroed<int32_t>(size_t(height + kAbove + kBelow) * stride_)),
+          samples_(zeroed<int32_t>(size_t(height + kAbove + kBelow) * stride_ + kBeyond)),
           errors_(zeroed<int32_t>(size_t(height + kAbove + kBelow) * stride_)) {
         std::fill_n(samples_.get(), kAbove * stride_ + kBeside, (most + 1) >> 1);
     }

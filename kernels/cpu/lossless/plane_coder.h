@@ -104,23 +104,31 @@ private:
         return length < 3 ? 10 + length : kHigh + 8 * (length - 3);
     }
 
-    // The models of noisy planes, in an order in which the first 8 need no tables.
-    static constexpr uint8_t kNoisyOrder[2][16] = {
-        {0, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 7},
-        {0, 2, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 1, 3, 4, 8}};
+    // 8 models of noisy planes, which need no tables.
+    static constexpr uint8_t kNoisyModels[2][8] = {{0, 4, 5, 6, 8, 9, 10, 11},
+                                                   {0, 2, 5, 6, 7, 9, 10, 11}};
+
+    // Returns the number, among all, of a model in use.
+    MMP_INLINE int number_of(int i) const {
+        return Models == 8 && noisy_ ? kNoisyModels[q_ > 0][i] : i;
+    }
 
     std::array<int, Models> contexts_of() const {
         constexpr int kMatch = kMatchContexts, kFine = 64 * 64, kCoarse = 64 * 8;
-        constexpr int kGray[16] = {0,     kMatch,   kMatch,  kMatch, 9 * 32,  kFine, kFine, kMatch,
-                                   kFine, 256 * 8, kCoarse, 0,      kCoarse, kCoarse, 0,   kFine};
-        constexpr int kColour[16] = {0,      kMatch, kFine,  kMatch, kMatch,  kFine, kFine, kFine,
-                                     kMatch, 729,    9 * 32, 0,      kCoarse, kFine, 0,     kFine};
+        constexpr int kSpread = 64 * 32;
+        constexpr int kGray[24] = {0,       kMatch,  kMatch,  kMatch,  9 * 32,  kFine,
+                                   kFine,   kMatch,  kFine,   256 * 8, kCoarse, 0,
+                                   kCoarse, kCoarse, 0,       kFine,   kSpread, kSpread,
+                                   kSpread, 16 * 32, kFine,   0,       kFine,   kFine};
+        constexpr int kColour[24] = {0,       kMatch, kFine,  kMatch, kMatch,  kFine,
+                                     kFine,   kFine,  kMatch, 729,    9 * 32,  0,
+                                     kCoarse, kFine,  0,      kFine,  kSpread, kSpread,
+                                     kSpread, 0,      kFine,  0,      0,       kFine};
         // GCC 12 and 13 check the bounds of one expression of both choices wrongly.
         const bool has_earlier = q_ > 0;
-        const int(&by_model)[16] = has_earlier ? kColour : kGray;
-        const auto& order = kNoisyOrder[has_earlier];
+        const int(&by_model)[24] = has_earlier ? kColour : kGray;
         std::array<int, Models> counts;
-        for (int i = 0; i < Models; ++i) counts[i] = by_model[noisy_ ? order[i] : i];
+        for (int i = 0; i < Models; ++i) counts[i] = by_model[number_of(i)];
         return counts;
     }
     std::array<int, kMostSets> rows_of(int sets) const {
@@ -168,7 +176,7 @@ private:
         int32_t* here = plane_.sample(row, column);
         const int32_t w = here[-1];
         const Runs::Contexts contexts = runs_.contexts(row, column, run);
-        mixed_.select(in_order(contexts.of_models), contexts.rows);
+        mixed_.select(in_use(contexts.of_models), contexts.rows);
         int equal = 0;
         if (coder_.writes)
             while (equal < run && std::abs(here[equal] - w) <= step_ / 2) ++equal;
@@ -184,13 +192,9 @@ private:
     }
 
     // Returns the contexts of the models in use.
-    MMP_INLINE std::array<uint32_t, Models> in_order(const std::array<uint32_t, 16>& all) const {
+    MMP_INLINE std::array<uint32_t, Models> in_use(const std::array<uint32_t, 24>& all) const {
         std::array<uint32_t, Models> used;
-        if (noisy_) {
-            for (int i = 0; i < Models; ++i) used[i] = all[kNoisyOrder[q_ > 0][i]];
-        } else {
-            std::copy_n(all.begin(), Models, used.begin());
-        }
+        for (int i = 0; i < Models; ++i) used[i] = all[number_of(i)];
         return used;
     }
 
@@ -243,7 +247,7 @@ private:
         const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
 
         const int off = signed_class(median - predicted);
-        select(v, predicted, active, off, (mended & 63) >> 3, seen);
+        select(v, predicted, active, off, mended, predictions, seen);
         *here = code_residual(predicted, *here, breaks && predicted == v.w);
 
         for (int table = 0; table < tables_; ++table) seen[table]->learn(*here);
@@ -254,13 +258,13 @@ private:
     }
 
     // Chooses the contexts of the models and the rows of weights.
-    MMP_INLINE void select(const Around& v, int predicted, int active, int off, int fraction,
-                           Seen* const* seen) {
+    MMP_INLINE void select(const Around& v, int predicted, int active, int off, int mended,
+                           const int* predictions, Seen* const* seen) {
         const auto fine = [&](int value) __attribute__((always_inline)) {
-            const int d = value - predicted, m = std::abs(d);
-            const int k = m < 12 ? m : m < 24 ? 12 + ((m - 12) >> 1) : m < 56 ? 18 + ((m - 24) >> 2)
-                        : m < 96 ? 26 + ((m - 56) >> 4) : m < 160 ? 29 : 30;
-            return uint32_t(d < 0 ? 31 - k : 31 + k);
+            return distance_class(value - predicted);
+        };
+        const auto eighths = [&](int value) __attribute__((always_inline)) {
+            return distance_class((value - (predicted << kFractionBits)) >> (kFractionBits - 3));
         };
         const auto match = [&](int table) __attribute__((always_inline)) {
             return uint32_t(match_context(*seen[table], predicted));
@@ -273,7 +277,7 @@ private:
         const uint32_t diagonal = fine(v.ne) * 64 + fine(v.nw);
         const uint32_t onward = fine(2 * v.w - v.ww) * 8 + coarse;
         const int coarser = std::max(0, bits_ - 6);
-        std::array<uint32_t, 16> contexts;
+        std::array<uint32_t, 24> contexts;
         if (q_ == 0)
             contexts = {hashed(predicted),
                         match(0),
@@ -308,6 +312,25 @@ private:
                         cubic,
                         hashed(v.w, predicted, v.ww, v.a),
                         diagonal};
+        if (Models == 24) {
+            uint32_t place[kMostPredictors];
+            for (int j = 0; j < kMostPredictors; ++j) {
+                place[j] = eighths(predictions[j]);
+                contexts[16 + j] = place[j] * 32 + blend_.spread(j);
+            }
+            contexts[20] = place[0] * 64 + place[2];
+            const int beyond = q_ ? v.others[0] : ew;
+            contexts[23] = eighths(mended + beyond * 64) * 64 + eighths(mended + en * 64);
+            if (q_ == 0) {
+                contexts[19] = ((mended & 63) >> 2) * 32 + active;
+                contexts[21] = hashed(v.w, v.n, predicted);
+                contexts[22] = place[0] * 64 + place[1];
+            } else {
+                contexts[19] = hashed(v.a - v.b, predicted - v.a);
+                contexts[21] = hashed(predicted, v.a);
+                contexts[22] = hashed(v.w - v.a_w, predicted - v.a, v.n - v.a_n);
+            }
+        }
         int agreed = 0;
         for (int table = kTables - 1; table >= 0; --table) {
             const Seen& one = *seen[table];
@@ -317,8 +340,8 @@ private:
                                                             : 1);
         }
         const int third = noisy_ ? signed_class(ew) * 9 + signed_class(en) : agreed;
-        mixed_.select(in_order(contexts),
-                      {active, off * 3 + std::min(2, fraction / 3), third,
+        mixed_.select(in_use(contexts),
+                      {active, off * 3 + std::min(2, ((mended & 63) >> 3) / 3), third,
                        q_ ? signed_class(v.others[0]) * 9 + signed_class(v.others[1])
                           : predicted >> std::max(0, bits_ - 5)});
     }

@@ -23,7 +23,7 @@ MMP_INLINE int64_t quotient(int64_t a, int64_t b, double inverse) {
 
 MMP_SIMD_LEVELS void solve(int64_t (*m)[kMostUnknowns + 1], int n, int32_t* weights) {
     // Rounding can make the equations singular. These limits keep all products within 63 bits.
-    constexpr int64_t kMostFactor = int64_t{1} << 30, kMostValue = int64_t{1} << 31;
+    constexpr int64_t kMostFactor = int64_t{1} << 30, kMostValue = int64_t{1} << 30;
     double inverse[kMostUnknowns];
     for (int i = 0; i < n; ++i) {
         int64_t* pivot = m[i];

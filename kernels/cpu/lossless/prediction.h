@@ -15,7 +15,7 @@ constexpr int kWeightBits = 14;
 constexpr int kMostWeight = 1 << (kWeightBits + 3);
 constexpr int kFractionBits = 6;  // of a prediction
 
-constexpr int kMostUnknowns = 22;
+constexpr int kMostUnknowns = 39;
 
 // What keeps the equations solvable, for samples of this many bits.
 constexpr int64_t ridge_of(int bits) {

@@ -9,27 +9,38 @@ namespace mmp {
 
 namespace {
 
-// By predictor, then number of earlier planes: the regressors of each plane.
-constexpr int kOwnOf[kMostPredictors][3] = {{10, 8, 6}, {6, 4, 4}, {18, 14, 10}};
-constexpr int kOtherOf[kMostPredictors][3] = {{0, 6, 4}, {0, 3, 2}, {0, 6, 6}};
-
-// Sum is int32_t where samples have eight bits at most.
+// The predictor of forms with one. Sum is int32_t where samples have eight bits at most.
 template <class Sum>
-class OfSum {
+class OnePredictor {
 public:
-    OfSum(const PlanesBeside& planes, int count, int bits)
+    OnePredictor(const PlanesBeside& planes, int)
+        : limit_(planes.own->most << kFractionBits), wide_(planes, kWide[planes.count]) {}
+
+    MMP_INLINE void begin_row(int row) { wide_.begin_row(row); }
+    MMP_INLINE void predict(int row, int column, int level, int* predictions) {
+        const int one = std::clamp(wide_.predict(row, column, level), 0, limit_);
+        std::fill_n(predictions, kMostPredictors, one);
+    }
+
+private:
+    const int limit_;
+    Strips<Sum, 16> wide_;
+};
+
+template <class Sum>
+class ThreePredictors {
+public:
+    ThreePredictors(const PlanesBeside& planes, int bits)
         : planes_(planes),
-          count_(count),
           limit_(planes.own->most << kFractionBits),
-          narrow_(planes, kOwnOf[0][planes.count], kOtherOf[0][planes.count]),
-          wide_(planes, kOwnOf[2][planes.count], kOtherOf[2][planes.count]),
+          narrow_(planes, kNarrow[planes.count]),
+          wide_(planes, kWide[planes.count]),
           near_(planes.own->width()),
           fits_{NearFit(bits), NearFit(bits)} {}
 
     MMP_INLINE void begin_row(int row) {
         narrow_.begin_row(row);
-        if (count_ > 2) wide_.begin_row(row);
-        if (count_ == 1) return;
+        wide_.begin_row(row);
         if (row) add_target(row - 1, planes_.own->width() - 1);
         near_.begin_row(row);
         begin_fit(0);
@@ -38,8 +49,7 @@ public:
 
     MMP_INLINE void predict(int row, int column, int level, int* predictions) {
         predictions[0] = std::clamp(narrow_.predict(row, column, level), 0, limit_);
-        if (count_ > 2) predictions[2] = std::clamp(wide_.predict(row, column, level), 0, limit_);
-        if (count_ == 1) return;
+        predictions[2] = std::clamp(wide_.predict(row, column, level), 0, limit_);
         if (column) add_target(row, column - 1);
         regressors_ = near_regressors(row, column, level);
         level_ = level;
@@ -57,17 +67,18 @@ private:
     // The regressors of the near predictor.
     MMP_INLINE Regressors near_regressors(int row, int column, int level) const {
         Regressors u{};
-        const int32_t* here = planes_.own->sample(row, column);
-        const int stride = planes_.own->stride();
-        const int own = kOwnOf[1][planes_.count], other = kOtherOf[1][planes_.count];
-        for (int i = 0; i < own; ++i)
-            u.lanes[i] = here[kPlaces[i][0] * stride + kPlaces[i][1]] - level;
+        int32_t* next = u.lanes;
+        const auto add = [&](const int32_t* from, int its_level, const int (*places)[2], int count)
+            __attribute__((always_inline)) {
+            const int stride = planes_.own->stride();
+            for (int i = 0; i < count; ++i)
+                *next++ = from[places[i][0] * stride + places[i][1]] - its_level;
+        };
+        const RegressorCounts& counts = kNear[planes_.count];
+        add(planes_.own->sample(row, column), level, kPlaces, counts.own);
         for (int k = 0; k < planes_.count; ++k) {
             const int32_t* there = planes_.before[k]->sample(row, column);
-            const int its_level = level_at(there, stride);
-            for (int i = 0; i < other; ++i)
-                u.lanes[own + k * other + i] =
-                    there[kOtherPlaces[i][0] * stride + kOtherPlaces[i][1]] - its_level;
+            add(there, level_at(there, planes_.own->stride()), kOtherPlaces, counts.of_earlier[k]);
         }
         return u;
     }
@@ -85,9 +96,9 @@ private:
     }
 
     const PlanesBeside planes_;
-    const int count_, limit_;
+    const int limit_;
     Strips<Sum, 8> narrow_;
-    Strips<Sum, 16> wide_;
+    Strips<Sum, 32> wide_;
     FadedSums<Sum> near_;
     NearFit fits_[2];  // of even and odd columns
     Regressors regressors_{};
@@ -95,18 +106,21 @@ private:
 };
 
 // Template functions cannot be compiled for several SIMD levels.
-#define MMP_PREDICTORS(Sum)                                                                   \
-    MMP_SIMD_LEVELS void begin_row(OfSum<Sum>& one, int row) { one.begin_row(row); }          \
-    MMP_SIMD_LEVELS void predict(OfSum<Sum>& one, int row, int column, int level, int* out) { \
-        one.predict(row, column, level, out);                                                 \
+#define MMP_PREDICTORS(...)                                                              \
+    MMP_SIMD_LEVELS void begin_row(__VA_ARGS__& one, int row) { one.begin_row(row); }    \
+    MMP_SIMD_LEVELS void predict(__VA_ARGS__& one, int row, int column, int level,       \
+                                 int* out) {                                             \
+        one.predict(row, column, level, out);                                            \
     }
-MMP_PREDICTORS(int32_t)
-MMP_PREDICTORS(int64_t)
+MMP_PREDICTORS(OnePredictor<int32_t>)
+MMP_PREDICTORS(OnePredictor<int64_t>)
+MMP_PREDICTORS(ThreePredictors<int32_t>)
+MMP_PREDICTORS(ThreePredictors<int64_t>)
 
-template <class Sum>
+template <class Own>
 class AtLevel : public Predictors {
 public:
-    AtLevel(const PlanesBeside& planes, int count, int bits) : one_(planes, count, bits) {}
+    AtLevel(const PlanesBeside& planes, int bits) : one_(planes, bits) {}
 
     void begin_row(int row) override { mmp::begin_row(one_, row); }
     void predict(int row, int column, int level, int* predictions) override {
@@ -114,15 +128,21 @@ public:
     }
 
 private:
-    OfSum<Sum> one_;
+    Own one_;
 };
+
+template <class Sum>
+std::unique_ptr<Predictors> made(const PlanesBeside& planes, int count, int bits) {
+    if (count == 1) return std::make_unique<AtLevel<OnePredictor<Sum>>>(planes, bits);
+    return std::make_unique<AtLevel<ThreePredictors<Sum>>>(planes, bits);
+}
 
 }  // namespace
 
 std::unique_ptr<Predictors> predictors_of(const PlanesBeside& planes, int count) {
     const int bits = bit_length(planes.own->most);
-    if (planes.bits() <= 8) return std::make_unique<AtLevel<int32_t>>(planes, count, bits);
-    return std::make_unique<AtLevel<int64_t>>(planes, count, bits);
+    return planes.bits() <= 8 ? made<int32_t>(planes, count, bits)
+                              : made<int64_t>(planes, count, bits);
 }
 
 }  // namespace mmp

@@ -21,7 +21,7 @@ namespace mmp {
 class Runs {
 public:
     struct Contexts {
-        std::array<uint32_t, 16> of_models;
+        std::array<uint32_t, 24> of_models;
         std::array<int, kMostSets> rows;  // of the sets of weights
     };
 

@@ -6,7 +6,7 @@ namespace mmp {
 
 namespace {
 
-constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 4294967296.0;
+constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 2147483648.0;
 constexpr double kUnit = 1.0 / 65536, kAlmostHalf = 0.5 - kUnit / 2;
 constexpr double kNearlyHalf = 0.5 - 1.0 / (int64_t{1} << 31);
 constexpr double kEnlarged = 65536 * (1 + 1.0 / (int64_t{1} << 50));

@@ -36,12 +36,11 @@ template <class Sum, int Columns>
 class Strips {
 public:
     // Strips have Columns columns; the regressors are the first places of each plane.
-    Strips(const PlanesBeside& planes, int own, int other)
+    Strips(const PlanesBeside& planes, const RegressorCounts& counts)
         : planes_(planes),
-          own_(own),
-          rows_(own > kInThreeRows ? 4 : 3),
-          other_(other),
-          count_(own + planes.count * other),
+          counts_(counts),
+          rows_(counts.own > kInThreeRows ? 4 : 3),
+          count_(counts.all()),
           width_(planes.own->width()),
           short_(kMayBeShort && planes.bits() <= 12),
           strips_((width_ + Columns - 1) / Columns),
@@ -65,18 +64,15 @@ public:
         const int stride = planes_.own->stride();
         Lanes sum = products(here - stride - 3, kernel.own[1]);
         for (int i = 2; i < rows_; ++i) sum += products(here - i * stride - 3, kernel.own[i]);
-        const Half half = __builtin_shufflevector(sum, sum, 0, 1, 2, 3) +
-                          __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
-        Sum total = half[0] + half[2] + (half[1] + half[3]) - level * kernel.own_sum;
+        Sum total = sum_of(sum) - level * kernel.own_sum;
         // A vector would have to wait until the sample before is stored.
         for (int i = 0; i < 3; ++i) total += Sum{here[i - 3]} * kernel.own[0][i];
         for (int k = 0; k < planes_.count; ++k) {
             const int32_t* there = planes_.before[k]->sample(row, column);
-            total -= level_at(there, stride) * kernel.other_sum[k];
-            Quad beside = four_products(there - stride - 1, kernel.other[k][0]) +
-                          four_products(there - 1, kernel.other[k][1]) +
-                          four_products(there + stride - 1, kernel.other[k][2]);
-            total += beside[0] + beside[1] + beside[2];
+            Lanes beside = products(there + stride - 2, kernel.other[k][0]);
+            for (int i = 1; i < 4; ++i)
+                beside += products(there + (1 - i) * stride - 2, kernel.other[k][i]);
+            total += sum_of(beside) - level_at(there, stride) * kernel.other_sum[k];
         }
         constexpr int kDropped = kWeightBits - kFractionBits;
         return (level << kFractionBits) + int((total + (1 << (kDropped - 1))) >> kDropped);
@@ -85,7 +81,7 @@ public:
 private:
     // The products of many columns gain from short regressors also where sums are long.
     static constexpr bool kMayBeShort = sizeof(Sum) == 4 || Columns > 16;
-    static constexpr int kLanes = 8, kInThreeRows = 12, kMostTerms = 24, kGroup = 4;
+    static constexpr int kLanes = 8, kInThreeRows = 12, kMostTerms = 40, kGroup = 4;
     // Of a product. The sums of 8-bit samples stay below 2^31 with it.
     static constexpr Sum kUnit = Columns > 16 ? 128 : 256;
     using Lanes = typename Vector<Sum, kLanes>::Type;
@@ -93,10 +89,10 @@ private:
     using Half = typename Vector<Sum, kLanes / 2>::Type;
 
     // The weights of a strip. Those of the own plane lie as its samples do: row i above the sample,
-    // from three columns left of it on.
+    // from three columns left of it on; those of an earlier plane: row i above the one below the
+    // sample, from two columns left of it on.
     struct Kernel {
-        alignas(32) int32_t own[4][kLanes];
-        int32_t other[2][3][4];
+        alignas(32) int32_t own[4][kLanes], other[2][4][kLanes];
         Sum own_sum, other_sum[2];
     };
 
@@ -106,11 +102,10 @@ private:
         for (int i = 0; i < kLanes; ++i) found[i] = Sum{samples[i]} * weights[i];
         return loaded<Lanes>(found);
     }
-    static MMP_INLINE Quad four_products(const int32_t* samples, const int32_t* weights) {
-        if constexpr (sizeof(Sum) == 4) return loaded<Ints4>(samples) * loaded<Ints4>(weights);
-        alignas(32) Sum found[4];
-        for (int i = 0; i < 4; ++i) found[i] = Sum{samples[i]} * weights[i];
-        return loaded<Quad>(found);
+    static MMP_INLINE Sum sum_of(Lanes lanes) {
+        const Half half = __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3) +
+                          __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7);
+        return half[0] + half[2] + (half[1] + half[3]);
     }
     // The sums of the products of a regressor i with the terms from `first(i)` on lie side by side;
     // the target is the last term.
@@ -228,15 +223,15 @@ private:
         };
         const int32_t* here = planes_.own->sample(row, column);
         find_levels(here);
-        for (int i = 0; i < own_; ++i)
+        for (int i = 0; i < counts_.own; ++i)
             fill(terms[i], here + kPlaces[i][0] * stride + kPlaces[i][1]);
         fill(terms[count_], here);
+        auto* next = terms + counts_.own;
         for (int k = 0; k < planes_.count; ++k) {
             const int32_t* there = planes_.before[k]->sample(row, column);
             find_levels(there);
-            for (int i = 0; i < other_; ++i)
-                fill(terms[own_ + k * other_ + i],
-                     there + kOtherPlaces[i][0] * stride + kOtherPlaces[i][1]);
+            for (int i = 0; i < counts_.of_earlier[k]; ++i)
+                fill(*next++, there + kOtherPlaces[i][0] * stride + kOtherPlaces[i][1]);
         }
     }
 
@@ -267,7 +262,7 @@ private:
             int64_t most = 0;
             for (int i = 0; i < count_; next += padded_terms() - first(i), ++i)
                 most = std::max(most, int64_t{next[i - first(i)]});
-            const int shift = std::max(0, 34 - std::countl_zero(uint64_t(most + ridge)));
+            const int shift = std::max(0, 35 - std::countl_zero(uint64_t(most + ridge)));
             next = row;
             for (int i = 0; i < count_; next += padded_terms() - first(i), ++i) {
                 for (int j = i; j <= count_; ++j)
@@ -283,21 +278,23 @@ private:
         for (int s = 0; s < strips; ++s) {
             Kernel& kernel = kernels_[strip + s];
             kernel = {};
-            for (int i = 0; i < own_; ++i) {
+            for (int i = 0; i < counts_.own; ++i) {
                 kernel.own[-kPlaces[i][0]][kPlaces[i][1] + 3] = weights[i][s];
                 kernel.own_sum += weights[i][s];
             }
+            const auto* next = weights + counts_.own;
             for (int k = 0; k < planes_.count; ++k)
-                for (int i = 0; i < other_; ++i) {
-                    const int32_t weight = weights[own_ + k * other_ + i][s];
-                    kernel.other[k][kOtherPlaces[i][0] + 1][kOtherPlaces[i][1] + 1] = weight;
+                for (int i = 0; i < counts_.of_earlier[k]; ++i) {
+                    const int32_t weight = (*next++)[s];
+                    kernel.other[k][1 - kOtherPlaces[i][0]][kOtherPlaces[i][1] + 2] = weight;
                     kernel.other_sum[k] += weight;
                 }
         }
     }
 
     const PlanesBeside planes_;
-    const int own_, rows_, other_, count_, width_;
+    const RegressorCounts counts_;
+    const int rows_, count_, width_;
     const bool short_;  // whether 16 bits hold a regressor
     const int strips_, sums_;
     // Of each strip: the sums of its own samples (Q), and with what its neighbours share.

@@ -1,4 +1,4 @@
-"""The logistic mixture of 8 or 16 context models, with sets of weights and a last stage.
+"""The logistic mixture of 8 or 24 context models, with sets of weights and a last stage.
 
 Source: section "Logistic mixing" of ``docs/format/format.md``; after M. Mahoney, "Adaptive weighing
 of context models for lossless data compression", Florida Tech report CS-2005-16, 2005.
@@ -14,8 +14,6 @@ from mmpcodec.reference.entropy.binary import ONE, BitCoder, moved
 
 MOST_STRETCH, MOST_MIXED = 2047, 2815
 """Largest logarithmic odds of a model and of a mixture, in 1/256."""
-HASHED = (0, 11, 14)
-"""Models, from 0, whose contexts are hashed to lines."""
 LINE_BITS, LINE_DECISIONS = 16, 16
 """Binary logarithm of the lines of a hashed model, and decisions of a line."""
 PART_FACTOR, LINE_FACTOR = 2654435761, 789269575
@@ -23,7 +21,7 @@ PART_FACTOR, LINE_FACTOR = 2654435761, 789269575
 LEAST_PROBABILITY, MOST_PROBABILITY = 32, ONE - 32
 """Lowest and highest probability of a model and of the last stage, in 1/65536."""
 MOST_USES = 127
-START_WEIGHT = {8: 2621, 16: 1638}
+START_WEIGHT = {8: 2621, 24: 1200}
 """Initial weight by number of models."""
 MOST_WEIGHT, WEIGHT_BITS = 28000, 14
 """Largest weight, and binary logarithm of the unit of weights."""
@@ -70,7 +68,7 @@ class WeightSet:
     Parameters
     ----------
     models : int
-        Number of models, 8 or 16.
+        Number of models, 8 or 24.
 
     Attributes
     ----------
@@ -106,13 +104,13 @@ class LogisticMixing:
     Parameters
     ----------
     models : int
-        Number of models, 8 or 16.
+        Number of models, 8 or 24.
     weight_sets : int
         Number of sets of weights, 1 or 4.
     last_stage : bool
         Whether the last stage corrects the probability.
     hashed : collection of int
-        Models whose contexts are hashed to lines.
+        Models, from 0, whose contexts are hashed to lines.
 
     Attributes
     ----------
@@ -125,9 +123,7 @@ class LogisticMixing:
         Probabilities of the last stage, in 1/65536.
     """
 
-    def __init__(
-        self, models: int, weight_sets: int, last_stage: bool, hashed: Collection[int] = HASHED
-    ):
+    def __init__(self, models: int, weight_sets: int, last_stage: bool, hashed: Collection[int]):
         self.models, self.weight_sets, self.last_stage = models, weight_sets, last_stage
         self.hashed = hashed
         self.states: dict[tuple[int, int, int], tuple[int, int]] = {}
@@ -142,12 +138,12 @@ class LogisticMixing:
 
         Parameters
         ----------
-        contexts : sequence of 16 int
-            Context of each model; only those of the models in use are read.
+        contexts : sequence of int
+            Context of each model.
         rows : sequence of 4 int
             Row of each set of weights; only those of the sets in use are read.
         """
-        self.contexts, self.rows = contexts[: self.models], rows[: self.weight_sets]
+        self.contexts, self.rows = contexts, rows[: self.weight_sets]
 
     def code(self, coder: BitCoder, syntax: str, decision: int, bit: int | None) -> int:
         """Code a bit, then adapt all that predicted it.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.reference.lossless.plane import ABOVE, BESIDE, Plane, regressors
+from mmpcodec.reference.lossless.plane import ABOVE, BESIDE, Counts, Plane, regressors
 from mmpcodec.reference.lossless.prediction import (
     FRACTION_BITS,
     FadedSums,
@@ -18,12 +18,20 @@ from mmpcodec.reference.lossless.prediction import (
 
 NEAR = 1
 """Columns for which near sums give the same weights."""
-PREDICTORS = (
-    (8, ((10, 0), (8, 6), (6, 4))),
-    (NEAR, ((6, 0), (4, 3), (4, 2))),
-    (16, ((18, 0), (14, 6), (10, 6))),
-)
-"""Of each predictor: columns of a strip, or ``NEAR``; numbers of regressors as in ``coder``."""
+NARROW_COUNTS: tuple[Counts, ...] = (18, 0, 0), (6, 9, 0), (6, 9, 6)
+WIDE_COUNTS: tuple[Counts, ...] = (18, 0, 0), (10, 20, 0), (10, 20, 9)
+NEAR_COUNTS: tuple[Counts, ...] = (6, 0, 0), (4, 3, 0), (4, 2, 2)
+"""Numbers of regressors, by the number of earlier planes."""
+FAST_PREDICTORS = ((32, NARROW_COUNTS),)
+PREDICTORS = {
+    1: ((16, WIDE_COUNTS),),
+    3: ((8, NARROW_COUNTS), (NEAR, NEAR_COUNTS), (32, WIDE_COUNTS)),
+}
+"""Predictors of the fast mode, and of the other forms by their number: columns of a strip, or
+``NEAR``, and numbers of regressors."""
+MOST_PREDICTORS = 3
+LEAST_LOGARITHM, SPREAD_STEP, MOST_SPREAD = 88, 5, 31
+"""Classes of the cost of a predictor: logarithm of class 0, step of a class, last class."""
 WIDEST_OF_256 = 16
 """Columns of the widest strip whose products count 256; those of wider ones count 128, so that the
 sums of 8-bit samples stay below 2**31."""
@@ -93,15 +101,15 @@ class Predictor:
     Parameters
     ----------
     sums : FadedSums or StripSums
-    counts : (int, int)
-        Numbers of regressors in the own plane and in each earlier plane.
+    counts : (int, int, int)
+        Numbers of regressors.
     strip : int
         Columns with the same weights.
     most : int
         Largest sample.
     """
 
-    def __init__(self, sums: FadedSums | StripSums, counts: tuple[int, int], strip: int, most: int):
+    def __init__(self, sums: FadedSums | StripSums, counts: Counts, strip: int, most: int):
         self.sums, self.counts, self.strip, self.most = sums, counts, strip, most
         self._weights: list[int] = []
         self._found = np.zeros(0, np.int64)
@@ -117,8 +125,8 @@ class Predictor:
         parts : sequence of int64 arrays
             The regressors of the own plane and of each earlier plane, of which the first are used.
         """
-        own, other = self.counts
-        self._found = np.concatenate([parts[0][:own], *(part[:other] for part in parts[1:])])
+        used = [part[:count] for part, count in zip(parts, self.counts, strict=False)]
+        self._found = np.concatenate(used)
         if column % self.strip == 0:
             self._weights = fitted_weights(self.sums.at(column), self.most.bit_length())
         return fitted_prediction(self._weights, self._found, level, self.most)
@@ -138,15 +146,22 @@ class Blend:
     before : sequence of Plane
         The earlier planes, the last one first.
     predictors : sequence of (int, tuple)
-        The predictors in use, 1 to 3, as rows of ``PREDICTORS``.
+        The predictors in use: ``FAST_PREDICTORS`` or one of ``PREDICTORS``.
+
+    Attributes
+    ----------
+    fits : list of 3 int
+        Predictions of the last sample, in 1/64; with one predictor three times the same.
+    spreads : list of 3 int
+        Classes 0 to 31 of the costs of the predictors; with one predictor 0.
     """
 
     def __init__(self, plane: Plane, before: Sequence[Plane], predictors: Sequence):
         self.plane, self.before = plane, before
         self.predictors = []
         for strip, by_planes in predictors:
-            counts = own, other = by_planes[len(before)]
-            regressors = own + other * len(before)
+            counts = by_planes[len(before)]
+            regressors = sum(counts)
             sums = (
                 FadedSums(plane.width, regressors)
                 if strip == NEAR
@@ -154,10 +169,10 @@ class Blend:
             )
             self.predictors.append(Predictor(sums, counts, strip, plane.most))
         counted = [predictor.counts for predictor in self.predictors]
-        self.counts = max(own for own, _ in counted), max(other for _, other in counted)
+        self.counts: Counts = tuple(map(max, zip(*counted, strict=True)))
         self.squares = np.zeros((len(predictors), *plane.samples.shape), np.int64)
         self._row = self._column = self._level = 0
-        self._fits: list[int] = []
+        self.fits = self.spreads = [0] * MOST_PREDICTORS
 
     def begin_row(self) -> None:
         """Prepare the sums for a new row."""
@@ -168,13 +183,17 @@ class Blend:
         """Return the fitted prediction of a sample, in 1/64."""
         self._row, self._column = row, column
         self._level, parts = regressors(self.plane, self.before, row, column, self.counts)
-        self._fits = [predictor.fit(column, self._level, parts) for predictor in self.predictors]
+        self.fits = [predictor.fit(column, self._level, parts) for predictor in self.predictors]
+        if len(self.fits) == 1:
+            self.fits *= MOST_PREDICTORS
+            return self.fits[0]
         r, c = row + ABOVE, column + BESIDE
         costs = [
             LEAST_COST + sum(factor * int(own[r + i, c + j]) for (i, j), factor in COSTS.items())
             for own in self.squares
         ]
-        return blended(self._fits, costs)
+        self.spreads = [spread(cost) for cost in costs]
+        return blended(self.fits, costs)
 
     def pass_over(self, row: int, column: int) -> None:
         """Learn a sample that needs no prediction."""
@@ -186,7 +205,7 @@ class Blend:
         r, c = self._row + ABOVE, self._column + BESIDE
         for k, predictor in enumerate(self.predictors):
             predictor.learn(self._column, sample - self._level)
-            self.squares[k, r, c] = ((sample << FRACTION_BITS) - self._fits[k]) ** 2
+            self.squares[k, r, c] = ((sample << FRACTION_BITS) - self.fits[k]) ** 2
 
 
 def blended(fits: Sequence[int], costs: Sequence[int]) -> int:
@@ -209,6 +228,11 @@ def logarithm(cost: int) -> int:
     """Return the binary logarithm of a cost of at least 64, in 1/8, linear between powers of 2."""
     k = cost.bit_length() - 1
     return 8 * k + (cost >> k - 3) % 8
+
+
+def spread(cost: int) -> int:
+    """Return the class of a cost, from 0 to 31."""
+    return min(max((logarithm(cost) - LEAST_LOGARITHM) // SPREAD_STEP, 0), MOST_SPREAD)
 
 
 def weight(distance: int) -> int:

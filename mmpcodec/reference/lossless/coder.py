@@ -13,7 +13,7 @@ import numpy as np
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CELL, CellRates
-from mmpcodec.reference.entropy.logistic_mixing import HASHED, LogisticMixing
+from mmpcodec.reference.entropy.logistic_mixing import LogisticMixing
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless import fast_coder
@@ -22,13 +22,15 @@ from mmpcodec.reference.lossless.context import (
     Context,
     Corrector,
     EarlierSamples,
+    distance_class,
     signed_class,
 )
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.pixels.blocks import Blocks
 from mmpcodec.reference.lossless.pixels.layer import code_blocks
-from mmpcodec.reference.lossless.plane import OWN, Plane
+from mmpcodec.reference.lossless.plane import OWN, Plane, is_noisy
+from mmpcodec.reference.lossless.prediction import FRACTION_BITS
 from mmpcodec.reference.lossless.runs import Runs
 from mmpcodec.reference.lossless.source_colours.colours import (
     NONE,
@@ -59,11 +61,11 @@ LINE_BITS = 15
 
 ZERO, NEGATIVE, BROKEN = 0, 1, 13
 """Decisions of the logistic mixing: not the prediction, below it, and whether a run is broken."""
-NOISY_ORDER = (
-    (0, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 7),
-    (0, 2, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 1, 3, 4, 8),
-)
-"""Order of the models in noisy planes, without and with earlier planes."""
+NOISY_MODELS = ((0, 4, 5, 6, 8, 9, 10, 11), (0, 2, 5, 6, 7, 9, 10, 11))
+"""The models in use in noisy planes if there are 8, without and with earlier planes."""
+HASHED = ((0, 11, 14, 21), (0, 11, 14, 19, 21, 22))
+"""Models whose contexts are hashed, without and with earlier planes."""
+ALL_MODELS = 24
 MODELLED_DIGITS = 2
 """Digits of a distance below the leading one that models predict in noisy planes."""
 
@@ -104,12 +106,17 @@ class PlaneCoder:
         self.step = 2 * form.max_error + 1
         self.bits = self.plane.most.bit_length()
         predictors = form.predictors if blocks is None else 1
-        self.blend = Blend(self.plane, self.before, PREDICTORS[:predictors])
+        self.blend = Blend(self.plane, self.before, PREDICTORS[predictors])
         self.corrector = Corrector(self.plane, self.before)
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
         self.noisy = noisy
-        self.order = NOISY_ORDER[len(self.before) > 0] if noisy else tuple(range(16))
-        hashed = [k for k, model in enumerate(self.order[: form.models]) if model in HASHED]
+        has_earlier = len(self.before) > 0
+        self.models = (
+            NOISY_MODELS[has_earlier]
+            if noisy and form.models < ALL_MODELS
+            else tuple(range(form.models))
+        )
+        hashed = [k for k, model in enumerate(self.models) if model in HASHED[has_earlier]]
         self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage, hashed)
         self.runs = Runs(self.plane, self.before)
         self.has_runs = predictors == 1
@@ -144,7 +151,7 @@ class PlaneCoder:
             wanted = int(not equal.all())
             place = int(equal.argmin())
         contexts, rows = self.runs.contexts(row, column, run), self.runs.rows(row, column, run)
-        self.mixed.select([contexts[k] for k in self.order], rows)
+        self.mixed.select([contexts[k] for k in self.models], rows)
         equal = run
         if self.mixed.code(self.coder, "residual", BROKEN, wanted):
             equal = self.coder.plain("residual", run.bit_length() - 1, place)
@@ -173,7 +180,9 @@ class PlaneCoder:
         for count, table in self.tables.items():
             table.find(*key_and_line(others, neighbours[:count], LINE_BITS))
         contexts = self._contexts(row, column, near, neighbours)
-        self.mixed.select([contexts[k] for k in self.order], self._rows(near))
+        if len(self.models) == ALL_MODELS:
+            contexts += self._further_contexts(row, column, near, neighbours)
+        self.mixed.select([contexts[k] for k in self.models], self._rows(near))
         differs = breaks and near.predicted == neighbours[0]
         sample = self._code_residual(near.predicted, given, differs)
         self.cells.add(row, column)
@@ -187,7 +196,7 @@ class PlaneCoder:
     def _contexts(
         self, row: int, column: int, near: Context, neighbours: list[int]
     ) -> tuple[int, ...]:
-        """Return the contexts of the 16 models."""
+        """Return the contexts of the first 16 models."""
         w, n, nw, ne, ww, nn = near.around
         www, nnn = neighbours[12:14]
         nne = neighbours[9]
@@ -248,20 +257,54 @@ class PlaneCoder:
             two(ne, nw),
         )
 
+    def _further_contexts(
+        self, row: int, column: int, near: Context, neighbours: list[int]
+    ) -> tuple[int, ...]:
+        """Return the contexts of models 17 to 24."""
+        w, n = neighbours[:2]
+        mended, predicted = near.mended, near.predicted
+
+        def eighths(value: int) -> int:
+            return distance_class(value - (predicted << FRACTION_BITS) >> FRACTION_BITS - 3)
+
+        places = first, second, third = [eighths(fit) for fit in self.blend.fits]
+        shared = [32 * place + own for place, own in zip(places, self.blend.spreads, strict=True)]
+        beyond = near.earlier[0] if self.before else near.residuals[0]
+        last = 64 * eighths(mended + 64 * beyond) + eighths(mended + 64 * near.residuals[1])
+        if not self.before:
+            return (
+                *shared,
+                32 * (mended % 64 >> 2) + near.active,
+                64 * first + third,
+                summed((w, n, predicted)),
+                64 * first + second,
+                last,
+            )
+        a, a_w, a_n = self.before[0].around(row, column, ((0, 0), *OWN[:2])).tolist()
+        b = int(self.before[1].inner[row, column]) if len(self.before) > 1 else 0
+        return (
+            *shared,
+            summed((a - b, predicted - a)),
+            64 * first + third,
+            summed((predicted, a)),
+            summed((w - a_w, predicted - a, n - a_n)),
+            last,
+        )
+
     def _rows(self, near: Context) -> tuple[int, int, int, int]:
         """Return the rows of the four sets of weights."""
         predicted = near.predicted
         off = signed_class(near.median - predicted)
         agreement = 0
         for table in reversed(self.tables.values()):
-            agreement = 4 * agreement + agreement_class(table.uses, table.value == predicted)
+            agreement = 4 * agreement + table.agreement(predicted)
         if self.noisy:
             agreement = 9 * signed_class(near.residuals[0]) + signed_class(near.residuals[1])
         first, second = (*map(signed_class, near.earlier), 4, 4)[:2]
         coarse = predicted >> max(0, self.bits - 5)
         return (
             near.active,
-            3 * off + min(2, near.fraction // 3),
+            3 * off + min(2, (near.mended % 64 >> 3) // 3),
             agreement,
             9 * first + second if near.earlier else coarse,
         )
@@ -307,15 +350,6 @@ class PlaneCoder:
         return min(max(value, 0), most)
 
 
-def is_noisy(samples: np.ndarray) -> int:
-    """Return 1 if fewer than half of the samples are equal to the one left of them.
-
-    *Encoder only*.
-    """
-    equal = int((samples[:, 1:] == samples[:, :-1]).sum())
-    return int(2 * equal < samples.size)
-
-
 def length_decision(length: int, below: int) -> int:
     """Return the decision whether the number of steps is longer (length in the format)."""
     return 2 + 2 * length + below if length < 5 else 120 + 2 * (length - 5) + below
@@ -329,31 +363,6 @@ def high_decision(length: int, size: int) -> int:
 def low_decision(digit: int) -> int:
     """Return the decision on a lower digit (low in the format)."""
     return 16 + 8 * digit
-
-
-def distance_class(distance: int) -> int:
-    """Return the class 1 to 61 of a distance from the prediction (f in the format)."""
-    m = abs(distance)
-    if m < 12:
-        k = m
-    elif m < 24:
-        k = 12 + (m - 12 >> 1)
-    elif m < 56:
-        k = 18 + (m - 24 >> 2)
-    elif m < 96:
-        k = 26 + (m - 56 >> 4)
-    else:
-        k = 29 if m < 160 else 30
-    return 31 + k if distance >= 0 else 31 - k
-
-
-def agreement_class(uses: int, agrees: bool) -> int:
-    """Return the agreement 0 to 3 of an entry with the prediction."""
-    if uses == 0:
-        return 0
-    if not agrees:
-        return 3
-    return 1 if uses <= 2 else 2
 
 
 def encode_planes(
@@ -373,7 +382,7 @@ def encode_planes(
     depth : int
         Bits of a sample, 1 to 16.
     form : LosslessForm
-        It has the attributes ``predictors`` (1 to 3), ``models`` (2, 8 or 16), ``weight_sets`` (1
+        It has the attributes ``predictors`` (1 or 3), ``models`` (2, 8 or 24), ``weight_sets`` (1
         or 4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
     progress : callable
         Called with the number of 16x16 squares done and the number of all.

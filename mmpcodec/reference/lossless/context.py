@@ -56,8 +56,8 @@ class Context(NamedTuple):
     texture : int
     predicted : int
         The prediction that the means have corrected.
-    fraction : int
-        Its fraction, in 1/8.
+    mended : int
+        The same before it is rounded, in 1/64.
     """
 
     around: list[int]
@@ -68,7 +68,7 @@ class Context(NamedTuple):
     median: int
     texture: int
     predicted: int = 0
-    fraction: int = 0
+    mended: int = 0
 
 
 def look_around(
@@ -143,8 +143,7 @@ class Corrector:
         mended = fitted + ((sum(bias.mean for bias in self._used) + 16) >> 5)
         mended = min(max(mended, 0), self.plane.most << FRACTION_BITS)
         predicted = (mended + (1 << FRACTION_BITS - 1)) >> FRACTION_BITS
-        fraction = (mended & (1 << FRACTION_BITS) - 1) >> 3
-        return near._replace(predicted=predicted, fraction=fraction)
+        return near._replace(predicted=predicted, mended=mended)
 
     def learn(self, sample: int) -> None:
         """Learn the sample whose prediction was corrected last, and keep its residual."""
@@ -194,6 +193,14 @@ class EarlierSamples:
         off = min(max(self.value - predicted, -FARTHEST_SEEN), FARTHEST_SEEN)
         return (min(self.uses, MOST_SEEN) - 1) * SEEN_CONTEXTS + 2 + FARTHEST_SEEN + off
 
+    def agreement(self, predicted: int) -> int:
+        """Return the agreement 0 to 3 of the entry found last with the prediction."""
+        if not self.uses:
+            return 0
+        if self.value != predicted:
+            return 3
+        return 1 if self.uses <= 2 else 2
+
     def learn(self, sample: int) -> None:
         """Put a coded sample into the entry found last."""
         uses, value = self.uses, self.value
@@ -212,6 +219,22 @@ def activity_class(activity: int) -> int:
         return activity
     length = activity.bit_length()
     return min(MOST_ACTIVITY, 2 * (length - 1) + (activity >> length - 2 & 1))
+
+
+def distance_class(distance: int) -> int:
+    """Return the class 1 to 61 of a distance from the prediction (f in the format)."""
+    m = abs(distance)
+    if m < 12:
+        k = m
+    elif m < 24:
+        k = 12 + (m - 12 >> 1)
+    elif m < 56:
+        k = 18 + (m - 24 >> 2)
+    elif m < 96:
+        k = 26 + (m - 56 >> 4)
+    else:
+        k = 29 if m < 160 else 30
+    return 31 + k if distance >= 0 else 31 - k
 
 
 def signed_class(value: int) -> int:

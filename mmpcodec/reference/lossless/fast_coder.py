@@ -10,7 +10,7 @@ from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.logistic_mixing import learned
-from mmpcodec.reference.lossless.blend import Blend
+from mmpcodec.reference.lossless.blend import FAST_PREDICTORS, Blend
 from mmpcodec.reference.lossless.context import (
     Context,
     EarlierSamples,
@@ -26,8 +26,6 @@ from mmpcodec.reference.lossless.prediction import FRACTION_BITS
 SECTION = "Fast mode"
 MODELS = 2
 """Value of the tool *models* that chooses this form."""
-PREDICTOR = (32, ((8, 0), (6, 6), (4, 6)))
-"""Columns of a strip, and numbers of regressors by earlier planes, as in ``blend``."""
 NEIGHBOURS, LINE_BITS = 6, 14
 """Neighbours of the table of earlier samples, and binary logarithm of its lines."""
 MOST_KNOWN_USES = 7
@@ -76,7 +74,7 @@ class FastCoder:
         self.coder, self.cells = coder, cells
         self.max_error, self.step = form.max_error, 2 * form.max_error + 1
         self.step_bits = self.step.bit_length() - 1
-        self.blend = Blend(self.plane, self.before, [PREDICTOR])
+        self.blend = Blend(self.plane, self.before, FAST_PREDICTORS)
         self.table = EarlierSamples()
         self.means: dict[tuple[int, int], int] = {}
         self.states: dict[tuple[int, ...], tuple[int, int]] = {}

@@ -15,8 +15,13 @@ OWN = (
     *((-3, 2), (-3, -2)),
 )
 """Row and column offsets of the regressors in the sample's own plane."""
-OTHER = ((0, 0), (0, -1), (-1, 0), (0, 1), (-1, -1), (1, 0))
+OTHER = (
+    *((0, 0), (0, -1), (-1, 0), (0, 1), (1, 0), (-1, -1), (-2, 0), (0, -2), (0, 2), (-1, 1)),
+    *((1, -1), (1, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (-2, -1), (-2, 1), (-2, -2), (-2, 2)),
+)
 """Row and column offsets of the regressors in each earlier plane."""
+Counts = tuple[int, int, int]
+"""Numbers of regressors in the own plane, the last earlier plane and the one before it."""
 
 
 class Plane:
@@ -77,8 +82,17 @@ class Plane:
         self.errors[row + ABOVE, column + BESIDE] = residual
 
 
+def is_noisy(samples: np.ndarray) -> int:
+    """Return 1 if fewer than half of the samples are equal to the one left of them.
+
+    *Encoder only*.
+    """
+    equal = int((samples[:, 1:] == samples[:, :-1]).sum())
+    return int(2 * equal < samples.size)
+
+
 def regressors(
-    plane: Plane, before: Sequence[Plane], row: int, column: int, counts: tuple[int, int]
+    plane: Plane, before: Sequence[Plane], row: int, column: int, counts: Counts
 ) -> tuple[int, list[np.ndarray]]:
     """Return the level of a sample and its regressors, each minus the level of its plane.
 
@@ -90,8 +104,8 @@ def regressors(
         The earlier planes, the last one first.
     row, column : int
         Position of the sample.
-    counts : (int, int)
-        Numbers of regressors in the own plane and in each earlier plane.
+    counts : (int, int, int)
+        Numbers of regressors: see ``Counts``.
 
     Returns
     -------
@@ -99,9 +113,9 @@ def regressors(
     found : list of int64 arrays
         The regressors of the own plane, then those of each earlier plane.
     """
-    own, other = counts
+    own, *others = counts
     level = plane.level(row, column)
     found = [plane.around(row, column, OWN[:own]) - level]
-    for earlier in before:
-        found.append(earlier.around(row, column, OTHER[:other]) - earlier.level(row, column))
+    for earlier, count in zip(before, others, strict=False):
+        found.append(earlier.around(row, column, OTHER[:count]) - earlier.level(row, column))
     return level, found

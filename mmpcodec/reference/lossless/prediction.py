@@ -16,7 +16,7 @@ WEIGHT_BITS = 14
 """Weights are in 1/16384."""
 MOST_WEIGHT = 1 << WEIGHT_BITS + 3
 MOST_FACTOR = 1 << 30
-MOST_VALUE = 1 << 31
+MOST_VALUE = 1 << 30
 """Limits that keep all products within 63 bits, even if rounding makes the equations singular."""
 PRIOR = (5, 5, -3, 1)
 """Weights of the first four regressors, in 1/8, before any sample is known."""
@@ -96,7 +96,7 @@ def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
     count = len(sums)
     ridge = max(256, 3 << 2 * bits - 7 if bits > 3 else 0)
     matrix = sums.copy()
-    shift = max(0, int(matrix.diagonal().max() + ridge).bit_length() - 30)
+    shift = max(0, int(matrix.diagonal().max() + ridge).bit_length() - 29)
     matrix[range(count), range(count)] += ridge
     for i, weight in enumerate(PRIOR):
         matrix[i, count] += ridge * weight >> 3

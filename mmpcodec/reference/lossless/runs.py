@@ -67,7 +67,7 @@ class Runs:
         )
 
     def contexts(self, row: int, column: int, length: int) -> tuple[int, ...]:
-        """Return the contexts of the 16 models."""
+        """Return the contexts of the 24 models."""
         n = LENGTHS[::-1].index(length)
         w = int(self.plane.around(row, column, ((0, -1),))[0])
         others = [int(other.inner[row, column]) for other in self.before]
@@ -81,7 +81,7 @@ class Runs:
             4 * min(self.plane.width - column, FARTHEST) + n,
             32 * min(self.breaks, 31) + min(self.breaks_above, 31),
             32 * (4 * above + own) + gap,
-            *[n] * 8,
+            *[n] * 16,
         )
 
     def rows(self, row: int, column: int, length: int) -> tuple[int, int, int, int]:

@@ -94,10 +94,9 @@ private:
 struct TwoValuesForm {
     int templates, sizes[7], places, sets, certain;
 };
-constexpr TwoValuesForm kTwoValuesForms[4] = {
+constexpr TwoValuesForm kTwoValuesForms[3] = {
     {2, {12, 48}, 1, 1, 2048},
     {4, {10, 18, 34, 72}, 3, 2, 512},
-    {7, {8, 12, 18, 28, 44, 72, 110}, 4, 3, 0},
     {7, {8, 12, 18, 28, 44, 72, 110}, 6, 3, 0},
 };
 

@@ -96,4 +96,4 @@ def _form_number(form) -> int:
         return 1
     if not form.last_stage:
         return 0
-    return 2 if form.models == 8 else 3 if form.predictors == 1 else 4
+    return 2 if form.models == 8 else 3

@@ -29,11 +29,9 @@ class PixelSettings(NamedTuple):
     value_bits: int
 
 
-_BEST = PixelSettings(tuple(range(12)), 2, tuple(range(9)), 2, 18, 18)
 SETTINGS = {
     1: PixelSettings((1, 3), 1, (0, 3, 5, 6, 8), 1, 16, 16),
     2: PixelSettings(tuple(range(8)), 2, tuple(range(9)), 2, 17, 17),
-    3: _BEST,
-    4: _BEST,
+    3: PixelSettings(tuple(range(12)), 2, tuple(range(9)), 2, 18, 18),
 }
 """Settings by form."""

@@ -69,14 +69,13 @@ class TwoValuesForm(NamedTuple):
 
 FAST = TwoValuesForm((12, 48), 1, 1, 2048)
 MIDDLE = TwoValuesForm((10, 18, 34, 72), 3, 2, 512)
-SLOW = TwoValuesForm((8, 12, 18, 28, 44, 72, 110), 4, 3, 0)
-SLOWEST = SLOW._replace(places=6)
+SLOW = TwoValuesForm((8, 12, 18, 28, 44, 72, 110), 6, 3, 0)
 
 
 def form_of(form) -> TwoValuesForm:
     """Return what a ``LosslessForm`` uses for planes of two values."""
-    if form.models == 16:
-        return SLOW if form.predictors == 1 else SLOWEST
+    if form.predictors > 1:
+        return SLOW
     return MIDDLE if form.last_stage else FAST
 
 
