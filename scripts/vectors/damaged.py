@@ -243,7 +243,7 @@ def _refused(data: bytes, reason: str) -> bytes:
 def damaged_lossless_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
     """Yield damaged files of lossless samples."""
     gray, colours = streams("lossless-gray-2"), streams("lossless-colour-2")
-    for name, form in (("form-0", 0), ("form-5", 5), ("other-form", 3)):
+    for name, form in (("form-0", 0), ("form-4", 4), ("other-form", 3)):
         yield f"lossless-{name}", with_number(gray, "lossless form", form)
     yield "lossless-max-error", with_number(gray, "max error", 32768)
     yield "lossless-other-max-error", with_number(gray, "max error", 1)
@@ -267,7 +267,7 @@ def damaged_lossless_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
 def damaged_palettes(streams: Streams) -> Iterator[tuple[str, bytes]]:
     """Yield damaged files with palettes."""
     alone, gray, fine = (streams(f"palette-{name}") for name in ("gray-alone", "gray", "fine"))
-    for form in (0, 5):
+    for form in (0, 4):
         yield f"palette-form-{form}", with_number(alone, "lossless form", form)
     yield "palette-entries", with_number(alone, "entries", 8192)
     yield "palette-other-entries", with_number(alone, "entries", 4)

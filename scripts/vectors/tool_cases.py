@@ -205,10 +205,10 @@ def of_two_values() -> Iterator[Case]:
     page[2:16, 3:57] = page[18:32, 20:74] = letters
     page[30:44, 61:90] = 1
     page[34, 70] = page[37:39, 66:80] = 0
-    for form in (1, 2, 3, 4):
+    for form in (1, 2, 3):
         tools = parameters(preset="lossless", lossless_form=form)
         yield f"two-values-{form}", page, tools, {"depth": 1}
-    tools = parameters(preset="lossless", lossless_form=4)
+    tools = parameters(preset="lossless", lossless_form=3)
     noise = np.random.default_rng(21).random((21, 43)) < 0.4
     yield "two-values-noise", np.where(noise, 7, 200).astype(np.uint8), tools, {}
     i, j = np.indices((40, 52))
@@ -255,7 +255,7 @@ def of_repeating_pixels() -> Iterator[Case]:
     coloured = np.dstack([letters, letters // 2, 255 - letters])
     noise = np.random.default_rng(22).integers(0, 256, coloured.shape, np.uint8)
     beside = np.where(np.arange(42)[:, None] < 32, coloured, noise)
-    for form in (1, 2, 3, 4):
+    for form in (1, 2, 3):
         tools = parameters(preset="lossless", lossless_form=form)
         yield f"repeating-{form}", beside, tools, {}
     tools = parameters(preset="lossless", lossless_form=2)

@@ -48,7 +48,7 @@ TREE_TOOLS = {
     "replacement": range(2),
 }
 FIXED_FILTERS = range(2**14)
-FORMS = (1, 8, 1, 0), (1, 2, 1, 0), (1, 8, 4, 1), (1, 16, 4, 1), (3, 16, 4, 1)
+FORMS = (1, 8, 1, 0), (1, 2, 1, 0), (1, 8, 4, 1), (3, 24, 4, 1)
 """Predictors, models, sets of weights and last stage of the lossless forms."""
 
 
@@ -360,7 +360,7 @@ def tools_of(coding, numbers):
     """The tools of a layer or of a tool set, from the numbers of their fields."""
     tools, rest = {}, numbers
     if coding == LOSSLESS:
-        tools = form_of(checked("lossless form", numbers[0], range(1, 5)))
+        tools = form_of(checked("lossless form", numbers[0], range(1, 4)))
         tools["max error"] = checked("max error", numbers[1], range(2**15))
     if coding == BLOCKS:
         tools = switches_of(numbers[0])

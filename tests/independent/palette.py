@@ -11,7 +11,7 @@ class Palette:
     def __init__(self, fields, form, layout):
         entries = checked("entries", fields.entries, range(8192))
         self.n, self.transparent = entries // 2 + 1, entries % 2
-        self.tools = form_of(checked("lossless form", fields.form, range(1, 5)))
+        self.tools = form_of(checked("lossless form", fields.form, range(1, 4)))
         self.channels = 3 if form >= 2 else 1
         layouts = range(1, 4) if self.transparent else (1,)
         if form > 0 and layout not in layouts:

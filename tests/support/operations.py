@@ -359,7 +359,7 @@ BEYOND_CUDA = {
 LOSSLESS_INPUTS = {
     **{f"form {number}": form for number, form in enumerate(LOSSLESS_FORMS)},
     "form 1, error 2": LOSSLESS_FORMS[1]._replace(max_error=2),
-    "form 4, error 5": LOSSLESS_FORMS[4]._replace(max_error=5),
+    "form 3, error 5": LOSSLESS_FORMS[3]._replace(max_error=5),
 }
 """Tools of lossless samples."""
 LOSSLESS = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)

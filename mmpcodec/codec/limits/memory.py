@@ -24,12 +24,12 @@ ELEMENT_BYTES = 1600
 """Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
 LAYER_BYTES = 8 << 20
 """Bytes for models and tables of a layer that is being decoded."""
-LOSSLESS_BYTES = {2: (4 << 20, 0), 8: (12 << 20, 2 << 20), 16: (20 << 20, 3 << 20)}
+LOSSLESS_BYTES = {2: (4 << 20, 0), 8: (12 << 20, 2 << 20), 24: (32 << 20, 4 << 20)}
 """Bytes for each plane of lossless samples, by number of models: for tables and hashed models, and
 for other models and weights of a group of 16 decisions."""
-LOSSLESS_COLUMN_BYTES = {1: 640, 3: 2560}
+LOSSLESS_COLUMN_BYTES = {1: 1152, 3: 2560}
 """Bytes for the sums of the fits of a column of a plane, by number of predictors."""
-REPEATING_BYTES = (8 << 20, 15 << 20, 28 << 20, 28 << 20)
+REPEATING_BYTES = (8 << 20, 15 << 20, 28 << 20)
 REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES = 8, 512
 """Bytes for tables of pixels that repeat, by form; for each pixel, and for each column."""
 TWO_VALUES_BYTES = 3 << 20

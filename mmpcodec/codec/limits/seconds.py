@@ -27,16 +27,16 @@ FLAT = 0.01e-6
 """Seconds for a sample that needs no decision of its own."""
 LOSSLESS_FAST = 0.1e-6
 LOSSLESS_PREDICTOR = 0.2e-6
-LOSSLESS_MANY_MODELS = 0.1e-6
-"""Seconds for a sample of lossless samples: with 2 models; for each predictor; with 16 models
+LOSSLESS_MANY_MODELS = 0.2e-6
+"""Seconds for a sample of lossless samples: with 2 models; for each predictor; with 24 models
 more."""
 LOSSLESS_BYTE = 4e-6
-REPEATING = (0.7e-6, 1.9e-6, 2.3e-6, 2.3e-6)
+REPEATING = (0.7e-6, 1.9e-6, 2.3e-6)
 REPEATING_FLAT = 0.05e-6
 REPEATING_REACH = 1.5e-3
 """Seconds for a sample of pixels that repeat, by form, if no candidate has its colour; for a pixel
 that is flat; for the samples that a byte can hold."""
-TWO_VALUES = (0.15e-6, 0.3e-6, 0.5e-6, 0.65e-6)
+TWO_VALUES = (0.15e-6, 0.3e-6, 0.65e-6)
 TWO_VALUES_FLAT = 0.04e-6
 TWO_VALUES_REACH = 6e-3
 TWO_VALUES_BYTE = 10e-6

@@ -11,11 +11,11 @@ from mmpcodec.trace import Trace
 NANOSECONDS_PER_BIT = 5000
 """Time that costs as much as one bit."""
 
-LOSSLESS_SAMPLE = {1: 40, 2: 50, 3: 60, 4: 450}
+LOSSLESS_SAMPLE = {1: 40, 2: 50, 3: 450}
 """Nanoseconds for a lossless sample that takes nearly no bits, by form."""
-LOSSLESS_BYTE = {1: 100, 2: 1500, 3: 1800, 4: 1800}
+LOSSLESS_BYTE = {1: 100, 2: 1500, 3: 2400}
 """Nanoseconds for a byte of lossless samples, by form."""
-REPEATING_BYTE = {1: 9000, 2: 10000, 3: 16000, 4: 16000}
+REPEATING_BYTE = {1: 9000, 2: 10000, 3: 16000}
 """Nanoseconds for a byte of pixels that repeat, by form."""
 MOST_FLAT = 16
 """Bytes of the largest payload of lossless samples whose planes are taken to be filled at once."""

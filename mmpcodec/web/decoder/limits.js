@@ -29,16 +29,16 @@ const LAYER_BYTES = 8 * 2 ** 20;
 const LOSSLESS_BYTES = new Map([
   [2, [4 * 2 ** 20, 0]],
   [8, [12 * 2 ** 20, 2 * 2 ** 20]],
-  [16, [20 * 2 ** 20, 3 * 2 ** 20]],
+  [24, [32 * 2 ** 20, 4 * 2 ** 20]],
 ]);
 /** By number of predictors. */
-const LOSSLESS_COLUMN_BYTES = new Map([[1, 640], [3, 2560]]);
-/** Of pixels that repeat, by form of 0 to 4; for each pixel and each column. */
-const REPEATING_BYTES = [0, 8, 15, 28, 28].map((size) => size * 2 ** 20);
+const LOSSLESS_COLUMN_BYTES = new Map([[1, 1152], [3, 2560]]);
+/** Of pixels that repeat, by form of 0 to 3; for each pixel and each column. */
+const REPEATING_BYTES = [0, 8, 15, 28].map((size) => size * 2 ** 20);
 const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES] = [8, 512];
-/** Of planes of two values: what does not grow; by form of 0 to 4, a line of all its tables. */
+/** Of planes of two values: what does not grow; by form of 0 to 3, a line of all its tables. */
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
-const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372, 372];
+const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
 /**
  * Of each pixel of the rows of a chain, in bits and words, and columns beside each row that count as
@@ -50,14 +50,14 @@ const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
 const FLAT = 0.01e-6;
 const LOSSLESS_FAST = 0.1e-6;
 const LOSSLESS_PREDICTOR = 0.2e-6;
-const LOSSLESS_MANY_MODELS = 0.1e-6;
+const LOSSLESS_MANY_MODELS = 0.2e-6;
 const LOSSLESS_BYTE = 4e-6;
-/** Of pixels that repeat: a sample without a candidate, by form of 1 to 4. */
-const REPEATING = [0, 0.7e-6, 1.9e-6, 2.3e-6, 2.3e-6];
+/** Of pixels that repeat: a sample without a candidate, by form of 1 to 3. */
+const REPEATING = [0, 0.7e-6, 1.9e-6, 2.3e-6];
 const REPEATING_FLAT = 0.05e-6;
 const REPEATING_REACH = 1.5e-3;
-/** Of planes of two values: a mixed pixel, by form of 1 to 4. */
-const TWO_VALUES = [0, 0.15e-6, 0.3e-6, 0.5e-6, 0.65e-6];
+/** Of planes of two values: a mixed pixel, by form of 1 to 3. */
+const TWO_VALUES = [0, 0.15e-6, 0.3e-6, 0.65e-6];
 const TWO_VALUES_FLAT = 0.04e-6;
 const TWO_VALUES_REACH = 6e-3;
 const TWO_VALUES_BYTE = 10e-6;

@@ -55,7 +55,7 @@ PLAN_NODES, PLAN_LEVELS = 511, 4096
 MARGIN = 4  # fragments from the edge, where templates have too few samples around them
 
 
-LOSSLESS = LosslessTools(lossless_form=4)
+LOSSLESS = LosslessTools(lossless_form=3)
 
 
 def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:

@@ -30,7 +30,7 @@ int64_t any(int64_t low, int64_t high) {
 int64_t any_size(int bits) { return any(0, (int64_t{1} << any(0, bits)) - 1); }
 int64_t signed_any(int64_t size) { return any(0, 1) ? size : -size; }
 
-constexpr int kMost = 24;  // regressors, more than there are
+constexpr int kMost = 40;  // regressors, more than there are
 
 // The equations of a sample as the format has them, before ridge and prior are added.
 struct Equations {
@@ -52,13 +52,13 @@ int integer_drift(const Equations& e, int64_t& limited) {
     int64_t most = 0, m[kMost][kMost + 1], weights[kMost];
     for (int i = 0; i < n; ++i) most = std::max(most, e.matrix[i][i] + ridge);
     int shift = 0;
-    while (most >> shift >> 30) ++shift;
+    while (most >> shift >> 29) ++shift;
     for (int i = 0; i < n; ++i) {
         for (int j = i; j < n; ++j) m[i][j] = (e.matrix[i][j] + (i == j ? ridge : 0)) >> shift;
         m[i][n] = (e.targets[i] + (i < 4 ? (ridge * kPrior[i]) >> 3 : 0)) >> shift;
     }
     for (int i = 0; i < n; ++i) {
-        for (int j = i; j <= n; ++j) m[i][j] = limit(m[i][j], int64_t{1} << 31);
+        for (int j = i; j <= n; ++j) m[i][j] = limit(m[i][j], int64_t{1} << 30);
         limited += m[i][i] < 16;
         m[i][i] = std::max<int64_t>(m[i][i], 16);
         for (int r = i + 1; r < n; ++r) {
@@ -183,7 +183,7 @@ void compare_strips(int64_t& limited) {
         constexpr int64_t kPrior[4] = {5, 5, -3, 1};
         int64_t most = 0;
         for (int i = 0; i < N; ++i) most = std::max(most, e.matrix[i][i] + ridge);
-        const int shift = std::max(0, 34 - std::countl_zero(uint64_t(most)));
+        const int shift = std::max(0, 35 - std::countl_zero(uint64_t(most)));
         for (int i = 0; i < N; ++i) {
             for (int j = i; j < N; ++j)
                 fits->m[i][j][s] = (e.matrix[i][j] + (i == j ? ridge : 0)) >> shift;
@@ -218,6 +218,6 @@ int main(int, char** arguments) {
         compare<int32_t>(limited), compare<int64_t>(limited);
     }
     for (int64_t i = 0; i < count / 4; ++i)
-        compare_strips<10>(limited), compare_strips<18>(limited), compare_strips<22>(limited);
+        compare_strips<18>(limited), compare_strips<21>(limited), compare_strips<39>(limited);
     printf("%" PRId64 " equations, %" PRId64 " met a limit\n", 5 * count, limited);
 }

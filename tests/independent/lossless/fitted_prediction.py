@@ -8,7 +8,12 @@ PLACES = (
     *((-2, -2), (-2, 2), (0, -3), (-3, 0), (-1, -3), (-1, 3), (-3, -1), (-3, 1), (-2, 3), (-2, -3)),
     *((-3, 2), (-3, -2)),
 )
-EARLIER_PLACES = ((0, 0), (0, -1), (-1, 0), (0, 1), (-1, -1), (1, 0))
+EARLIER_PLACES = (
+    *((0, 0), (0, -1), (-1, 0), (0, 1), (1, 0), (-1, -1), (-2, 0), (0, -2), (0, 2), (-1, 1)),
+    *((1, -1), (1, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (-2, -1), (-2, 1), (-2, -2), (-2, 2)),
+)
+FEW = (18,), (6, 9), (6, 9, 6)
+MANY = (18,), (10, 20), (10, 20, 9)
 
 
 class Prediction:
@@ -17,34 +22,34 @@ class Prediction:
     def __init__(self, plane, before, tools):
         self.plane, self.before = plane, before
         q, count = len(before), tools["predictors"]
-        kinds = (
-            (Strips, 8, (10, 8, 6)[q], (0, 6, 4)[q]),
-            (Near, 1, (6, 4, 4)[q], (0, 3, 2)[q]),
-            (Strips, 16, (18, 14, 10)[q], (0, 6, 6)[q]),
-        )
-        if tools["models"] == 2:
-            kinds = ((Strips, 32, (8, 6, 4)[q], (0, 6, 6)[q]),)
+        if count == 3:
+            near = (6,), (4, 3), (4, 2, 2)
+            kinds = (Strips, 8, FEW), (Near, 1, near), (Strips, 32, MANY)
+        elif tools["models"] == 2:
+            kinds = ((Strips, 32, FEW),)
+        else:
+            kinds = ((Strips, 16, MANY),)
         self.predictors = []
-        for kind, columns, own, other in kinds[:count]:
-            sums = kind(plane.width, own + q * other, columns)
-            self.predictors.append((sums, own, other))
+        for kind, columns, numbers in kinds:
+            self.predictors.append((kind(plane.width, sum(numbers[q]), columns), numbers[q]))
         self.C = [None] * count
         self.E = [[[0] * plane.width for _ in range(plane.height)] for _ in range(count)]
 
     def begin_row(self, row):
-        for sums, _, _ in self.predictors:
+        for sums, _ in self.predictors:
             sums.begin_row(row)
 
     def fitted(self, row, column):
         plane = self.plane
         self.level = plane.level(row, column)
         self.u, self.p = [], []
-        for j, (sums, own, other) in enumerate(self.predictors):
-            u = [plane.sample(row + r, column + c) - self.level for r, c in PLACES[:own]]
-            for earlier in self.before:
+        for j, (sums, numbers) in enumerate(self.predictors):
+            u = [plane.sample(row + r, column + c) - self.level for r, c in PLACES[: numbers[0]]]
+            for earlier, number in zip(self.before, numbers[1:], strict=True):
                 level = earlier.level(row, column)
                 u += [
-                    earlier.sample(row + r, column + c) - level for r, c in EARLIER_PLACES[:other]
+                    earlier.sample(row + r, column + c) - level
+                    for r, c in EARLIER_PLACES[:number]
                 ]
             if column % sums.columns == 0:
                 self.C[j] = coefficients(sums.S(column), plane.M.bit_length())
@@ -64,6 +69,7 @@ class Prediction:
             T += at(((-1, -2), (-1, 2), (-2, -1), (-2, 1), (0, -3), (-3, 0)))
             k = T.bit_length() - 1
             logs.append(8 * k + (T >> (k - 3)) % 8)
+        self.logs = logs
         Y = total = 0
         for log, p in zip(logs, self.p, strict=True):
             d = log - min(logs)
@@ -73,7 +79,7 @@ class Prediction:
         return ((Y >> 1) + total) // Y
 
     def learn(self, row, column, x):
-        for j, (sums, _, _) in enumerate(self.predictors):
+        for j, (sums, _) in enumerate(self.predictors):
             u = np.array(self.u[j])
             g = 256 if sums.columns <= 16 else 128
             sums.learn(column, g * np.outer(u, np.append(u, x - self.level)))
@@ -142,12 +148,12 @@ def coefficients(m, b):
     """Weights: m is read in and above its diagonal only."""
     K = len(m)
     g = max(256, 3 * 2 ** (2 * b - 7)) if b >= 4 else 256
-    z = max(0, (int(m.diagonal().max()) + g).bit_length() - 30)
+    z = max(0, (int(m.diagonal().max()) + g).bit_length() - 29)
     m[range(K), range(K)] += g
     m[:4, K] += [(g * c) >> 3 for c in (5, 5, -3, 1)]
     m >>= z
     for i in range(K):
-        m[i, i:] = np.clip(m[i, i:], -(2**31), 2**31)
+        m[i, i:] = np.clip(m[i, i:], -(2**30), 2**30)
         m[i, i] = max(m[i, i], 16)
         scaled = 65536 * m[i, i + 1 : K]
         F = np.clip(np.sign(scaled) * (abs(scaled) // m[i, i]), -(2**30), 2**30)

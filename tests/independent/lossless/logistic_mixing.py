@@ -35,8 +35,9 @@ def learn(model, bit):
 
 
 class LogisticMixing:
-    def __init__(self, coder, tools, numbers):
+    def __init__(self, coder, tools, numbers, q):
         self.coder = coder
+        self.hashed = (1, 12, 15, 22, 20, 23) if q else (1, 12, 15, 22)
         self.numbers = numbers  # of the models in use
         self.count = tools["models"]
         self.last_stage = tools["last stage"]
@@ -49,7 +50,7 @@ class LogisticMixing:
         known = []
         for i, model in enumerate(self.models):
             name = contexts[i], decision
-            if self.numbers[i] in (1, 12, 15):
+            if self.numbers[i] in self.hashed:
                 y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
                 name = (y ^ (y >> 15)) % 2**16, decision % 16
             known.append(model.setdefault(name, [32768, 0]))
@@ -59,7 +60,7 @@ class LogisticMixing:
         return bit
 
     def mixture(self, s, decision, rows):
-        start = {8: 2621, 16: 1638}[self.count]
+        start = {8: 2621, 24: 1200}[self.count]
         sets, xs = [], []
         for weight_set, row in zip(self.sets, rows, strict=False):
             w, m = weight_set.setdefault((decision, row), ([start] * self.count, [0]))

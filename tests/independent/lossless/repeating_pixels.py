@@ -3,10 +3,10 @@
 from independent.arithmetic import limited
 from independent.lossless.logistic_mixing import STRETCH, squash
 
-LISTS = None, (1, 3), range(8), range(12), range(12)
-SETS = None, 1, 2, 2, 2
-VALUES = None, (0, 3, 5, 6, 8), range(9), range(9), range(9)
-BITS = None, (16, 16), (17, 17), (18, 18), (18, 18)
+LISTS = None, (1, 3), range(8), range(12)
+SETS = None, 1, 2, 2
+VALUES = None, (0, 3, 5, 6, 8), range(9), range(9)
+BITS = None, (16, 16), (17, 17), (18, 18)
 FACTOR = 2654435761
 WINDOW = (
     *((0, -1), (1, 0), (1, 1), (1, -1), (0, -2), (2, 0), (1, 2), (1, -2), (2, 1), (2, -1)),

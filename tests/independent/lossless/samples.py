@@ -210,23 +210,21 @@ def class_of(activity):
     return min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
 
 
-ORDER_OF_NOISY = (
-    (1, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 2, 3, 4, 8),
-    (1, 3, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 2, 4, 5, 9),
-)
+OF_NOISY = (1, 5, 6, 7, 9, 10, 11, 12), (1, 3, 6, 7, 8, 10, 11, 12)
 
 
 class PlaneDecoder:
     def __init__(self, coder, plane, before, tools, noisy):
         self.noisy = noisy
-        order = ORDER_OF_NOISY[min(len(before), 1)] if noisy else range(1, 17)
-        self.order = tuple(order)[: tools["models"]]
+        self.order = tuple(range(1, tools["models"] + 1))
+        if noisy and tools["models"] == 8:
+            self.order = OF_NOISY[min(len(before), 1)]
         self.runs = tools["predictors"] == 1
         self.plane = plane
         self.before = before  # P1 and P2
         self.M, self.b, self.e = plane.M, plane.M.bit_length(), tools["max error"]
         self.prediction = Prediction(plane, before, tools)
-        self.logistic_mixing = LogisticMixing(coder, tools, self.order)
+        self.logistic_mixing = LogisticMixing(coder, tools, self.order, len(before))
         self.means = {}  # B and n, by ("texture" or "skew", its number, act)
         self.tables = {n: Table(n) for n in (3, 6, 10, 22)}
 
@@ -294,7 +292,7 @@ class PlaneDecoder:
             4 * min(plane.width - column, 1023) + N,
             32 * min(self.t, 31) + min(self.T, 31),
             128 * T + 32 * t + gap,
-            *[N] * 8,
+            *[N] * 16,
         )
         rows = act, 3 * N + min(t, 2), 4 * gap + N, 4 * T + t
         same = n
@@ -331,6 +329,7 @@ class PlaneDecoder:
             table.look_up(P[0], P[1], v)
         E = [sc(residual) for residual in [*earlier_residuals, 0, 0][:2]]
         contexts = self.contexts(row, column, v, predicted, act, sc(median - predicted), near)
+        contexts += self.more_contexts(row, column, v, predicted, mended, act, near)
         contexts = [contexts[i - 1] for i in self.order]
         agreement = sum(4**i * t.agreement(predicted) for i, t in enumerate(self.tables.values()))
         rows = (
@@ -411,6 +410,35 @@ class PlaneDecoder:
             h(W, predicted, WW, A[0]),
             texts["above"],
         )
+
+    def more_contexts(self, row, column, v, predicted, mended, act, near):
+        """The contexts of models 17 to 24."""
+        W, N = v[:2]
+        p, r = self.prediction.p, [0] * 3
+        if len(p) == 3:
+            r = [limited((log - 88) // 5, 0, 31) for log in self.prediction.logs]
+        else:
+            p = p * 3
+
+        def G(value):
+            return f((value - 64 * predicted) >> 3)
+
+        found = [32 * G(p[j]) + r[j] for j in range(3)]
+        beside = 64 * G(p[0]) + G(p[2])
+        if not self.before:
+            last = 64 * G(mended + 64 * near[0]) + G(mended + 64 * near[1])
+            fraction = 32 * (mended % 64 >> 2) + act
+            found += fraction, beside, h(W, N, predicted), 64 * G(p[0]) + G(p[1]), last
+            return tuple(found)
+        A, A_W, A_N = (
+            self.before[0].sample(row + i, column + j) for i, j in ((0, 0), (0, -1), (-1, 0))
+        )
+        B = self.before[1].sample(row, column) if len(self.before) == 2 else 0
+        residual = self.before[0].residual(row, column)
+        last = 64 * G(mended + 64 * residual) + G(mended + 64 * near[1])
+        found += h(A - B, predicted - A), beside, h(predicted, A)
+        found += h(W - A_W, predicted - A, N - A_N), last
+        return tuple(found)
 
     def coded(self, predicted, contexts, rows, differs):
         """The sample, by the decisions of number 7."""

@@ -13,7 +13,7 @@ from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm
 
 NAMES = ("predictors", "models", "weight_sets", "last_stage", "max_error")
 TEXT_NAMES = ("predictors", "models", "weight sets", "last stage", "max error")
-ALL_ON = (3, 16, 4, True)
+ALL_ON = (3, 24, 4, True)
 FAST = (1, 2, 1, False)
 
 
@@ -114,7 +114,7 @@ def screen(height, width, count, depth, seed):
 
 @pytest.mark.parametrize(
     ("form", "count", "depth"),
-    [(1, 3, 8), (1, 1, 4), (2, 1, 4), (2, 4, 16), (3, 2, 8), (4, 3, 8)],
+    [(1, 3, 8), (1, 1, 4), (2, 1, 4), (2, 4, 16), (3, 2, 8), (3, 3, 8)],
 )
 def test_decodes_pixels_that_repeat(form, count, depth):
     """The left blocks repeat; the right ones are natural."""

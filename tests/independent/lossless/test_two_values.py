@@ -8,7 +8,7 @@ from mmpcodec.reference.lossless.coder import encode_planes
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.tools import LOSSLESS_FORMS
 
-FORMS = range(5)
+FORMS = range(4)
 
 
 def glyphs(height, width):

@@ -14,7 +14,7 @@ from mmpcodec.presets import PRESETS
 from mmpcodec.samples import Form
 from mmpcodec.tools import BlockTools, LosslessTools
 
-TOOLS = LosslessTools(lossless_form=4)
+TOOLS = LosslessTools(lossless_form=3)
 PAYLOAD = joined(Streams(b"abc", b"defg"))
 WITHOUT = Palette(TOOLS, 300, False, PAYLOAD)
 WITH = Palette(TOOLS, 300, True, PAYLOAD)
@@ -45,17 +45,17 @@ def read(body, form, **more):
 
 
 def test_bytes_of_a_tile_of_gray_with_a_palette_alone():
-    # Coding 3; lossless form 4; 2 * 299 + 0; the rest is payload.
-    head = bytes([3, 4, 0b1101_0110, 0b100])
+    # Coding 3; lossless form 3; 2 * 299 + 0; the rest is payload.
+    head = bytes([3, 3, 0b1101_0110, 0b100])
     assert tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT) == head + b"\3abcdefg"
 
 
 def test_bytes_of_a_tile_of_gray_with_alpha():
     tools = bytes([2, 2, 0])  # coding, lossless form, max error
-    head = bytes([1, 3, 4, 0b1101_0110, 0b100, 8])
+    head = bytes([1, 3, 3, 0b1101_0110, 0b100, 8])
     alpha = tools + b"payload of alpha"
     assert tile_of(Form.GRAY_ALPHA, own=WITHOUT) == head + b"\3abcdefg" + alpha
-    head = bytes([1, 3, 4, 0b1101_0111, 0b100, 8])
+    head = bytes([1, 3, 3, 0b1101_0111, 0b100, 8])
     both = tools + b"\x0fpayload of gray" + alpha
     assert tile_of(Form.GRAY_ALPHA, own=WITH) == head + b"\3abcdefg" + both
 

@@ -52,7 +52,7 @@ export const BLOCK_TOOLS = [
 ];
 
 /** @type {Tool} */
-const LOSSLESS_FORM = { name: "lossless_form", low: 1, high: 4 };
+const LOSSLESS_FORM = { name: "lossless_form", low: 1, high: 3 };
 
 /** @type {Tool[]} */
 export const LOSSLESS_TOOLS = [LOSSLESS_FORM, { name: "max_error", low: 0, high: 32767 }];
@@ -65,8 +65,7 @@ export const LOSSLESS_FORMS = [
   [1, 8, 1, 0],
   [1, 2, 1, 0],
   [1, 8, 4, 1],
-  [1, 16, 4, 1],
-  [3, 16, 4, 1],
+  [3, 24, 4, 1],
 ];
 
 /** Tools of the stream of the colours of a palette. */

@@ -21,7 +21,7 @@ TILES = 12
 
 @pytest.fixture(scope="module")
 def data():
-    return mmpcodec.encode(PICTURE, 0, tile_size=64, preset="lossless", effort=1, metadata=METADATA)
+    return mmpcodec.encode(PICTURE, 0, tile_size=64, preset="lossless", metadata=METADATA)
 
 
 def opened(data, **options):

@@ -51,7 +51,7 @@ def test_round_trip_in_fewer_bytes(colours):
 
 
 @pytest.mark.parametrize("colours", [each for each in COLOURS if any(each.halved)], ids=str)
-@pytest.mark.parametrize("form", [2, 4])
+@pytest.mark.parametrize("form", [2, 3])
 def test_corrections_and_alpha(colours, form):
     made = made_from(colours, (11, 14), corrected=9)
     planes = np.concatenate([made.planes, made.luma[None] // 2])
