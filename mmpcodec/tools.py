@@ -316,7 +316,7 @@ class LosslessForm(NamedTuple):
     predictors : int
         Predictors whose predictions of a sample are blended, 1 to 3.
     models : int
-        Models that predict a bit: 8 or 16, or 2, which is the fast mode.
+        Models that predict a bit: 8 or 24, or 2, which is the fast mode.
     weight_sets : int
         Sets of weights that mix the models, 1 or 4.
     last_stage : bool

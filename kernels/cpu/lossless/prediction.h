@@ -19,7 +19,7 @@ constexpr int kMostUnknowns = 39;
 
 // What keeps the equations solvable, for samples of this many bits.
 constexpr int64_t ridge_of(int bits) {
-    return bits < 4 ? 256 : std::max(int64_t{256}, int64_t{3} << (2 * bits - 7));
+    return bits < 4 ? 256 : std::max(int64_t{256}, int64_t{3} << (2 * bits - 6));
 }
 
 // Solves the symmetric equations whose upper triangle is m; its last column is the right side. This

@@ -94,7 +94,7 @@ def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
         Weights of the regressors, in 1/16384.
     """
     count = len(sums)
-    ridge = max(256, 3 << 2 * bits - 7 if bits > 3 else 0)
+    ridge = max(256, 3 << 2 * bits - 6 if bits > 3 else 0)
     matrix = sums.copy()
     shift = max(0, int(matrix.diagonal().max() + ridge).bit_length() - 29)
     matrix[range(count), range(count)] += ridge

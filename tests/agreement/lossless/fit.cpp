@@ -48,7 +48,7 @@ int integer_drift(const Equations& e, int64_t& limited) {
     };
     constexpr int kPrior[4] = {5, 5, -3, 1};
     const int n = e.n;
-    const int64_t ridge = std::max<int64_t>(256, e.bits < 4 ? 0 : int64_t{3} << (2 * e.bits - 7));
+    const int64_t ridge = std::max<int64_t>(256, e.bits < 4 ? 0 : int64_t{3} << (2 * e.bits - 6));
     int64_t most = 0, m[kMost][kMost + 1], weights[kMost];
     for (int i = 0; i < n; ++i) most = std::max(most, e.matrix[i][i] + ridge);
     int shift = 0;
@@ -179,7 +179,7 @@ void compare_strips(int64_t& limited) {
     for (int s = 0; s < StripFits::kStrips; ++s) {
         const Equations& e = strips[s] = any_equations<int64_t, N>();
         const int64_t ridge =
-            std::max<int64_t>(256, e.bits < 4 ? 0 : int64_t{3} << (2 * e.bits - 7));
+            std::max<int64_t>(256, e.bits < 4 ? 0 : int64_t{3} << (2 * e.bits - 6));
         constexpr int64_t kPrior[4] = {5, 5, -3, 1};
         int64_t most = 0;
         for (int i = 0; i < N; ++i) most = std::max(most, e.matrix[i][i] + ridge);

