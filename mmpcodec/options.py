@@ -88,7 +88,8 @@ class EncodeOptions(CodecOptions, RunOptions, total=False):
         What predicted blocks aim at, see ``EncodeParams``. The default is "psnr" with a lambda, a
         maximal error or a PSNR, else "auto".
     palette : bool
-        Whether tiles may have palettes; the default is True with "auto" and "best".
+        Whether tiles may have palettes, see ``EncodeParams``; the default is True with "auto" and
+        "best".
     range : (int, int)
         See ``EncodeParams``.
     levels : bool

@@ -177,8 +177,8 @@ class EncodeParams:
         Whether a classification of each layer chooses which sets of tools are tried on it, instead
         of all.
     palette : bool
-        Whether tiles may have palettes, where these lower the rate-distortion cost. With a maximal
-        error, a tile with a palette is lossless.
+        Whether tiles may have palettes, where these lower the rate-distortion cost. Tiles without
+        loss or with a maximal error have none.
     tune : {"psnr", "eye", "auto"}
         What predicted blocks aim at: least squared error, or least error that is seen. "eye" makes
         steps coarser where a picture is busy, in chroma, and on photographs at high frequencies.

@@ -67,8 +67,7 @@ def encode_tiles(
     if near is not None:
         bound = near.tools.max_error
         again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound), threads)
-    # With a maximal error, only tiles without loss have palettes.
-    tried = again if tries_palettes(candidates) else {}
+    tried = numbered if tries_palettes(candidates) else {}
     drawn = _those(tried, may_have_palette, threads)
     steps = [numbered, drawn] if near is None else [numbered, again, drawn]
     shares = [sum(tile.fragments for tile in each.values()) for each in steps]
@@ -119,7 +118,7 @@ def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
     """Return whether a tile may take fewer bytes without loss than with a maximal error.
 
     That is so if it looks drawn, or if a plane has few values for its range: only lossless coding
-    names the values that occur, and draws palettes.
+    names the values that occur, and codes whole pixels where they repeat.
     """
     step = 2 * bound + 1
     for plane in to_planes(tile.on_host):

@@ -17,9 +17,11 @@ from mmpcodec.quality import derived_step
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
 from mmpcodec.reference.filters.post import OFF
+from mmpcodec.reference.lossless.source_colours.colours import NO_COLOURS, SourceColours
+from mmpcodec.reference.lossless.source_colours.reading import read_colours
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.samples import Form, form_of
-from mmpcodec.tools import BlockTools, Tools
+from mmpcodec.tools import BlockTools, LosslessTools, Tools
 from mmpcodec.trace import Trace
 
 USUAL_FIXED_FILTERS = value_of([2] * ACTIVITIES)
@@ -59,6 +61,21 @@ class TileSource:
         return form_of(self.on_host).planes * fragments_in(self.on_host.shape[:2])
 
 
+PLANES = {form.title: form.planes for form in Form}
+"""Planes of a layer that holds all of them, by its name."""
+
+
+def source_of(layer: Layer, shape: tuple[int, int], depth: int) -> SourceColours:
+    """Return what the colours of a layer were made from, if it holds all planes of lossless RGB.
+
+    ``shape`` are the rows and columns of the tile, ``depth`` are the bits of its samples.
+    """
+    if not isinstance(layer.tools, LosslessTools):
+        return NO_COLOURS
+    planes = PLANES.get(layer.name, 1)
+    return read_colours(layer.payload, planes, shape, depth, layer.tools.max_error)
+
+
 @dataclass(frozen=True)
 class LayerCoding:
     """A layer or a palette of a file, with statistics of its coding.
@@ -85,6 +102,8 @@ class LayerCoding:
         Colours of the palette; 0 for a layer.
     transparent : bool
         Whether pixels can show the layers below the palette.
+    source : SourceColours
+        What red, green and blue of lossless samples were made from.
     """
 
     name: str
@@ -98,10 +117,17 @@ class LayerCoding:
     depth: int = BYTE
     entries: int = 0
     transparent: bool = False
+    source: SourceColours = NO_COLOURS
 
     @classmethod
     def of(
-        cls, layer: Layer, depth: int, trace: Trace | None = None, backend: str = "", tile: int = 0
+        cls,
+        layer: Layer,
+        depth: int,
+        trace: Trace | None = None,
+        backend: str = "",
+        tile: int = 0,
+        source: SourceColours = NO_COLOURS,
     ) -> "LayerCoding":
         """Describe a layer of a tile."""
         return cls(
@@ -114,6 +140,7 @@ class LayerCoding:
             tile,
             backend,
             depth,
+            source=source,
         )
 
 

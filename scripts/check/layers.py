@@ -92,6 +92,7 @@ WITHOUT_KERNEL = {
     "lossless/coder": "cpu/lossless/codec goes through the planes, plane_coder codes one",
     "lossless/layer": "cpu/lossless/codec goes through the blocks and rows",
     "lossless/planes": "the bindings take the planes of a picture as one array",
+    "lossless/reading": "mmp info alone reads source colours without the samples",
     "lossless/streams": "cpu/lossless/codec joins and parts the streams of planes",
     "colour": "cpu/tiles/colours makes samples of planes; codec/colour makes planes",
     "palette": "cpu/tiles/colours draws palettes",

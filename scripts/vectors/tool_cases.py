@@ -253,8 +253,9 @@ def of_repeating_pixels() -> Iterator[Case]:
     """Yield the cases of pixels that repeat: coloured letters beside noise, and letters alone."""
     letters = shipped("terminal.pgm")[8:44, 8:50]
     coloured = np.dstack([letters, letters // 2, 255 - letters])
-    noise = np.random.default_rng(22).integers(0, 256, coloured.shape, np.uint8)
-    beside = np.where(np.arange(42)[:, None] < 32, coloured, noise)
+    slopes = np.add.outer(np.arange(36), np.arange(70))[..., None]
+    natural = slopes + np.random.default_rng(22).integers(0, 4, (36, 70, 3))
+    beside = np.hstack([coloured[:, :32], natural.astype(np.uint8)])
     for form in (1, 2, 3):
         tools = parameters(preset="lossless", lossless_form=form)
         yield f"repeating-{form}", beside, tools, {}

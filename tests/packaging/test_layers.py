@@ -43,6 +43,7 @@ GOOD = {
         "lossless/coder",
         "lossless/layer",
         "lossless/planes",
+        "lossless/reading",
         "lossless/streams",
         "trees/coder",
         "trees/copy_search",

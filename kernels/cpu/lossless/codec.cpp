@@ -8,6 +8,7 @@
 
 #include "cpu/lossless/fast_coder.h"
 #include "cpu/lossless/nearest.h"
+#include "cpu/lossless/pixels/block_choice.h"
 #include "cpu/lossless/pixels/blocks.h"
 #include "cpu/lossless/pixels/pixel_coder.h"
 #include "cpu/lossless/plane_coder.h"
@@ -255,9 +256,11 @@ std::vector<pixels::Colour> packed(const std::vector<Part>& parts, const Lossles
 // Codes which blocks repeat; returns none if no block does.
 std::optional<pixels::Blocks> code_blocks(StreamCoder& coder,
                                           const std::vector<pixels::Colour>& given,
-                                          const LosslessShape& shape) {
+                                          const pixels::ColourShape& colours,
+                                          const LosslessShape& shape, int form) {
     pixels::Blocks blocks(shape.width, shape.height);
-    if (!given.empty()) blocks = pixels::repeating_blocks(given, shape.width, shape.height);
+    if (!given.empty())
+        blocks = pixels::repeating_blocks(given, colours, shape.width, shape.height, form);
     if (!coder.map_bit(kBitTotal / 2, blocks.any(true))) return std::nullopt;
     blocks.code(coder);
     return blocks;
@@ -384,7 +387,8 @@ SourceColours code_planes(std::vector<Part>& parts, const uint16_t* given,
     std::optional<pixels::Blocks> blocks;
     if (!colours.kind && may_repeat(parts, tools)) {
         if (given) whole = packed(parts, shape);
-        blocks = code_blocks(*parts[0].coder, whole, shape);
+        blocks = code_blocks(*parts[0].coder, whole, colours_of(parts), shape,
+                             two_values_form(tools));
     }
     const bool all_repeat = blocks && !blocks->any(false);
     LosslessTools natural = tools;

@@ -15,7 +15,7 @@ from mmpcodec.codec.layers.coding import (
     coded_layers,
 )
 from mmpcodec.codec.layers.tasks import ALL_PLANES, LOSSLESS, LayerTask, layer_tasks
-from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile, source_of
 from mmpcodec.codec.weighting.tuned_errors import cost_of
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
@@ -124,7 +124,11 @@ def _tile(
     data = layers.write(header, layout, own, crc, rotation)
     coding = tuple(
         LayerCoding.of(
-            one.layer, layers.depth_of(one.layer, layout, header.depth), one.trace, one.backend
+            one.layer,
+            layers.depth_of(one.layer, layout, header.depth),
+            one.trace,
+            one.backend,
+            source=source_of(one.layer, (header.height, header.width), header.depth),
         )
         for one in best
     )

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend, PlaneTask
-from mmpcodec.codec.classification import strips_of
 from mmpcodec.codec.colour import split
 from mmpcodec.codec.distortion import seen_pixels
-from mmpcodec.codec.palettes.cells import LOOKED_AT, cell_sums, colours_of, looks_drawn
-from mmpcodec.codec.palettes.colours import Histogram
+from mmpcodec.codec.palettes.cells import cell_sums, colours_of, looks_drawn
 from mmpcodec.codec.palettes.layer import coding_of
 from mmpcodec.codec.palettes.search import Costs, PaletteSearch, PaletteTrial, form_of_effort
 from mmpcodec.codec.tile_coding import LayerCoding, TileEncoding, TileSource, header_of_tile
@@ -30,20 +28,16 @@ from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.palette import drawn_over
 from mmpcodec.runtime.progress import OpenProgress, Progress
 
-LEAST_EFFORT_LOSSLESS = 2
-"""Least effort that tries palettes without loss."""
-MOST_LOSSLESS = 1024
-"""Most colours of a palette without loss; the time to order them grows with their square."""
-
 
 def tries_palettes(candidates: Sequence[EncodeParams]) -> bool:
     """Return whether any tile may get a palette.
 
-    Without loss, palettes of the least effort take more time than all the rest, and few bytes.
+    Without loss and with a maximal error, whole pixels that repeat are as good; decision 83 has
+    measurements.
     """
     params = candidates[0]
-    lossless = all(candidate.tools.lossless for candidate in candidates)
-    return params.palette and not (lossless and params.effort < LEAST_EFFORT_LOSSLESS)
+    lossless = params.lam == 0 or all(candidate.tools.lossless for candidate in candidates)
+    return params.palette and not lossless
 
 
 def may_have_palette(tile: TileSource) -> bool:
@@ -70,35 +64,12 @@ def chosen_palette(
         When the callback returns False.
     """
     parts, params = OpenProgress(progress), candidates[0]
-    if params.lam == 0 or all(candidate.tools.lossless for candidate in candidates):
-        trial = _of_all_colours(tile, params.effort, backend, threads, parts)
-    else:
-        trial = _of_some_colours(tile, found, params, backend, threads, parts)
+    trial = _trial(tile, found, params, backend, threads, parts)
     parts.end()
     return trial
 
 
-def _of_all_colours(
-    tile: TileSource, effort: int, backend: Backend, threads: int | None, parts: OpenProgress
-) -> PaletteTrial | None:
-    """Return a palette of all colours, or None if there are too many."""
-    colours = colours_of(tile.on_host)
-    # Lossless samples name the levels of a gray plane themselves.
-    if colours.shape[2] == 1:
-        return None
-    height, width = colours.shape[:2]
-    rows = strips_of(height, width, LOOKED_AT)
-    some = Histogram.of(colours[rows].reshape(-1, colours.shape[2]))
-    if len(some.colours) > MOST_LOSSLESS:
-        return None
-    costs, below = Costs(0, colours.shape[2], tile.depth), np.zeros((1, 1), np.int64)
-    search = PaletteSearch(colours, tile.depth, costs, below, backend, threads, parts)
-    if len(search.histogram.colours) > MOST_LOSSLESS:
-        return None
-    return search.best_order(search.histogram.colours, np.ones(colours.shape[:2], bool), effort)
-
-
-def _of_some_colours(
+def _trial(
     tile: TileSource,
     found: TileEncoding,
     params: EncodeParams,

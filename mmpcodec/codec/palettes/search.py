@@ -217,20 +217,17 @@ class PaletteSearch:
             place = best
 
     def best_order(self, palette: Colours, drawn: NDArray[np.bool_], effort: int) -> PaletteTrial:
-        """Return the coded form of least size of pixels that a palette draws.
-
-        With errors, the price of the decoding time counts too.
-        """
+        """Return the coded form of least size, with the price of decoding time, of pixels drawn."""
         ways = range(len(WAYS) if effort >= WIDE_EFFORT else 1)
         forms = [form_of_effort(effort)]
-        if self.costs.lambda_fixed and forms[0] != self._tools(effort):
+        if forms[0] != self._tools(effort):
             forms.append(self._tools(effort))
         trials = [self.coded(palette, drawn, form, way)[0] for form in forms for way in ways]
 
         def bits(trial: PaletteTrial) -> int:
             size = len(trial.palette.payload)
             time = nanoseconds(trial.palette.tools, size, trial.trace, drawn.size)
-            return 8 * size + (price_of(time) if self.costs.lambda_fixed else 0)
+            return 8 * size + price_of(time)
 
         return min(trials, key=bits)
 

@@ -11,7 +11,7 @@ from mmpcodec.codec.borders import drawn_mask
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palettes.layer import coding_of, decode_palette, error_of, trace_of
-from mmpcodec.codec.tile_coding import LayerCoding
+from mmpcodec.codec.tile_coding import LayerCoding, source_of
 from mmpcodec.codec.tiles.chains import Chain, ChainPage
 from mmpcodec.errors import CorruptStream, FormatError, TruncatedStream
 from mmpcodec.format import layers
@@ -83,6 +83,7 @@ def _codings(
             trace and trace.with_filter(part.filter_bits),
             backend,
             tile.number,
+            source_of(part, (tile.height, tile.width), depth),
         )
         for part, trace in zip(stream.parts, traces, strict=True)
     ]

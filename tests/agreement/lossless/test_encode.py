@@ -15,6 +15,8 @@ from support.strategies import CONTENT
 
 from mmpcodec import _cpu
 from mmpcodec.reference.lossless import coder
+from mmpcodec.reference.lossless.pixels.block_choice import repeating_blocks
+from mmpcodec.reference.lossless.pixels.colours import ColourShape
 
 FORMS = st.sampled_from([*LOSSLESS_INPUTS.values()])
 
@@ -113,7 +115,7 @@ def test_rounding_of_the_host_changes_nothing(rounding, depth):
 
 
 def screens(count, depth, height=34, width=70):
-    """Glyphs of three shapes on one background, and noise in a part of the blocks."""
+    """Glyphs of three shapes on one background."""
     generator = np.random.default_rng(depth)
     most = (1 << depth) - 1
     samples = np.full((count, height, width), most * 9 // 10)
@@ -124,30 +126,68 @@ def screens(count, depth, height=34, width=70):
             for plane in range(count):
                 shaded = glyph * (plane + 2) // (count + 1)
                 samples[plane, row : row + 7, column : column + 5] = shaded
-    noisy = samples[:, 3:33, 33:60]
-    noisy[...] = generator.integers(0, most + 1, noisy.shape)
     return samples.astype(np.uint16)
 
 
+def screens_beside_slopes(count):
+    """Two blocks of glyphs, and slopes with noise in the others."""
+    samples = screens(count, 8, 34, 102)
+    noise = np.random.default_rng(count).integers(0, 4, (count, 34, 70))
+    samples[:, :, 32:] = np.add.outer(np.arange(34), np.arange(70)) + noise
+    return samples
+
+
 @pytest.mark.parametrize(
-    ("form", "count", "depth"),
-    [
-        *(("form 1", 3, 8), ("form 1", 1, 2), ("form 2", 1, 8), ("form 2", 4, 16)),
-        *(("form 3", 2, 12), ("form 3", 3, 8)),
-    ],
+    ("form", "count"), [("form 1", 3), ("form 2", 1), ("form 3", 2), ("form 3", 3)]
 )
-def test_pixels_that_repeat(form, count, depth):
-    """Blocks that repeat beside a natural one."""
-    check(screens(count, depth), depth, LOSSLESS_INPUTS[form])
-
-
-@pytest.mark.parametrize("form", ["form 1", "form 2", "form 3"])
-def test_all_blocks_repeat(form):
-    samples = screens(3, 8, 40, 30)
+def test_pixels_that_repeat(form, count):
+    """Blocks that repeat beside natural ones."""
+    samples = screens_beside_slopes(count)
     check(samples, 8, LOSSLESS_INPUTS[form])
+    assert chosen_blocks(samples, int(form[-1])) == [[1, 0, 0, 0], [1, 0, 0, 0]]
 
 
-@pytest.mark.parametrize("form", ["form 1", "form 2", "form 3"])
-def test_slopes_repeat(form):
+def chosen_blocks(samples, form):
+    """Return the blocks that the reference lets repeat, 1 or 0 each."""
+    numbers = np.stack(
+        [np.unique(one, return_inverse=True)[1].reshape(one.shape) for one in samples]
+    )
+    shape = ColourShape([int(one.max()) for one in numbers])
+    return repeating_blocks(shape.packed(numbers), shape, form).repeats.astype(int).tolist()
+
+
+@pytest.mark.parametrize(
+    ("form", "count", "depth"), [("form 1", 1, 2), ("form 2", 4, 16), ("form 3", 3, 8)]
+)
+def test_all_blocks_repeat(form, count, depth):
+    """A few slopes join the glyphs around them."""
+    samples = screens(count, depth, 40, 30)
+    samples[:, 28:, 12:] = np.add.outer(np.arange(12) // 2, np.arange(18) // 2) % 4
+    check(samples, depth, LOSSLESS_INPUTS[form])
+    assert chosen_blocks(samples, int(form[-1])) == [[1], [1]]
+
+
+def test_one_row_and_noise_do_not_repeat():
+    """A row has only left neighbours; noise of few levels repeats those beside it by chance."""
+    generator = np.random.default_rng(4)
+    row = generator.integers(0, 200, (1, 1, 120)).astype(np.uint16)
+    noise = generator.normal(100, 1.5, (1, 32, 40)).astype(np.uint16)
+    for form in (1, 2, 3):
+        assert not np.any(chosen_blocks(row, form))
+        assert not np.any(chosen_blocks(noise, form))
+        check(row, 8, LOSSLESS_INPUTS[f"form {form}"])
+        check(noise, 8, LOSSLESS_INPUTS[f"form {form}"])
+
+
+@pytest.mark.parametrize("form", [1, 2])
+def test_random_colours_of_a_palette_repeat(form):
+    generator = np.random.default_rng(6)
+    colours = generator.integers(0, 256, (64, 3)).astype(np.uint16)
+    samples = np.moveaxis(colours[generator.integers(0, 64, (40, 40))], 2, 0)
+    assert np.all(chosen_blocks(samples, form))
+    check(np.ascontiguousarray(samples), 8, LOSSLESS_INPUTS[f"form {form}"])
+
+
+def test_slopes_repeat():
     slope = np.add.outer(np.arange(20) // 2, np.arange(50) // 2)
-    check(np.stack([slope, slope // 2, 40 - slope]).astype(np.uint16), 8, LOSSLESS_INPUTS[form])
+    check(np.stack([slope, slope // 2, 40 - slope]).astype(np.uint16), 8, LOSSLESS_INPUTS["form 1"])

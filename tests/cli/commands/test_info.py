@@ -1,5 +1,6 @@
 """``mmp info``."""
 
+import io
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from palettes import file_of
+from PIL import Image
 from support.strategies import natural, text_like
 
 import mmpcodec
@@ -14,6 +16,36 @@ from mmpcodec import pictures
 from mmpcodec.analysis.drawings.blocks import draw_blocks, least_zoom, tint_palette
 from mmpcodec.analysis.drawings.file import shown_in_gray
 from mmpcodec.analysis.drawings.trees import draw_tree
+
+
+@pytest.mark.parametrize(
+    ("subsampling", "size", "halved"),
+    [
+        (0, "all rows and columns", [0, 0]),
+        (1, "half the columns", [0, 1]),
+        (2, "half the rows and columns", [1, 1]),
+    ],
+)
+def test_source_colours(mmp, tmp_path, subsampling, size, halved):
+    """RGB that Pillow decodes from JPEG, whole and in tiles; other RGB has no such words."""
+    noise = np.random.default_rng(3).normal(0, 10, (64, 128, 3))
+    picture = np.clip(125 + noise, 0, 255).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "JPEG", quality=93, subsampling=subsampling)
+    decoded = np.asarray(Image.open(file))
+    words = f", made from luma and chroma of JPEG, chroma with {size}"
+    for name, samples, tile_size in (("a", decoded, 0), ("b", decoded, 64), ("c", picture, 0)):
+        path = tmp_path / f"{name}.mmp"
+        path.write_bytes(mmpcodec.encode(samples, 0, effort=1, tile_size=tile_size))
+        (line,) = (one for one in mmp("info", path).stdout.splitlines() if "  layer " in one)
+        assert line.endswith("max error 0" + words * (name != "c"))
+        for more in ([], ["--header-only"]):
+            layers = json.loads(mmp("info", "--json", *more, path).stdout)["layers"]
+            rows, columns = map(bool, halved)
+            source = {"kind": "JPEG", "halved_rows": rows, "halved_columns": columns}
+            assert [layer.get("source") for layer in layers] == [
+                None if name == "c" else source for _ in layers
+            ]
 
 
 def test_json_is_what_inspect_found(mmp, encoded):

@@ -97,7 +97,7 @@ def test_decodes_runs(form, count, error, noise):
 
 
 def screen(height, width, count, depth, seed):
-    """Glyphs of few shapes on one background, with noise in the right part."""
+    """Glyphs of few shapes on one background, with noisy slopes in the right part."""
     rng = np.random.default_rng(seed)
     most = 2**depth - 1
     samples = np.full((height, width, count), most * 9 // 10)
@@ -108,17 +108,18 @@ def screen(height, width, count, depth, seed):
             for k in range(count):
                 shaded = glyph * (k + 2) // (count + 1)
                 samples[i : i + 7, j : j + 5, k][glyph > 0] = shaded[glyph > 0]
-    samples[:, 32:] = rng.integers(0, most + 1, samples[:, 32:].shape)
+    slope = np.add.outer(np.arange(height), np.arange(width))[:, 32:, None]
+    samples[:, 32:] = slope + rng.integers(0, 4, samples[:, 32:].shape)
     return samples.astype(np.uint16)
 
 
 @pytest.mark.parametrize(
     ("form", "count", "depth"),
-    [(1, 3, 8), (1, 1, 4), (2, 1, 4), (2, 4, 16), (3, 2, 8), (3, 3, 8)],
+    [(1, 3, 8), (2, 1, 8), (3, 2, 8), (3, 3, 8)],
 )
 def test_decodes_pixels_that_repeat(form, count, depth):
     """The left blocks repeat; the right ones are natural."""
-    check(screen(34, 40, count, depth, depth), depth, tuple(LOSSLESS_FORMS[form]))
+    check(screen(34, 102, count, depth, depth), depth, tuple(LOSSLESS_FORMS[form]))
 
 
 def test_decodes_pixels_that_all_repeat():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mmpcodec.codec.tile_coding import LayerCoding
     from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
+    from mmpcodec.reference.lossless.source_colours.colours import SourceColours
     from mmpcodec.trace import Totals, Trace
 
 SIDES = (16, 8, 4, 2, 1)
@@ -28,6 +29,10 @@ SIDES = (16, 8, 4, 2, 1)
 
 BLOCK_SIDES = (64, 32, 16, 8, 4)
 """Heights and widths of predicted blocks in samples."""
+
+
+SOURCES = ("", "JPEG", "PhotoCD")
+"""What made luma and chroma, by the number of the format."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,6 +218,8 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
         "coefficients": layer.coefficients,
         "cross_component_coefficients": layer.cross_component_coefficients,
     }
+    if layer.source.kind:
+        facts["source"] = {"kind": SOURCES[layer.source.kind], **_source_halves(layer.source)}
     if layer.entries:
         facts |= {"entries": layer.entries, "transparent": layer.transparent}
         if layer.trace is not None and layer.trace.drawn is not None:
@@ -231,11 +238,26 @@ def _layer_lines(layers: "Sequence[LayerCoding]", depth: int) -> Iterator[str]:
         if layer.entries:
             continue
         bits = f" of {counted(layer.depth, 'bit')}" if layer.depth > depth else ""
-        groups.setdefault((layer.name + bits, tools_text(layer.tools)), []).append(layer)
+        tools = tools_text(layer.tools) + _source_text(layer.source)
+        groups.setdefault((layer.name + bits, tools), []).append(layer)
     for (name, tools), group in groups.items():
         size = sum(layer.payload_bytes for layer in group)
         tiles = f" in {len(group)} tiles" if len(group) > 1 else ""
         yield f"layer    {name}, {size} bytes{tiles}: {tools}"
+
+
+def _source_halves(source: "SourceColours") -> dict[str, bool]:
+    """Return whether chroma has half the rows, and half the columns."""
+    return dict(zip(("halved_rows", "halved_columns"), source.halved, strict=True))
+
+
+def _source_text(source: "SourceColours") -> str:
+    """Return what the colours of lossless samples were made from, or nothing."""
+    if not source.kind:
+        return ""
+    halves = [name for name, half in zip(("rows", "columns"), source.halved, strict=True) if half]
+    size = f"half the {' and '.join(halves)}" if halves else "all rows and columns"
+    return f", made from luma and chroma of {SOURCES[source.kind]}, chroma with {size}"
 
 
 def _palette_lines(palettes: "Sequence[LayerCoding]") -> Iterator[str]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
-from mmpcodec.reference.lossless.pixels.blocks import Blocks, repeating_blocks
+from mmpcodec.reference.lossless.pixels.block_choice import repeating_blocks
+from mmpcodec.reference.lossless.pixels.blocks import Blocks
 from mmpcodec.reference.lossless.pixels.colours import ColourShape
 from mmpcodec.reference.lossless.pixels.pixel_coder import PixelCoder
 from mmpcodec.reference.lossless.pixels.settings import SETTINGS
@@ -82,7 +83,7 @@ def code_blocks(
     blocks, colours, wanted = Blocks(planes[0].height, planes[0].width), None, None
     if numbers is not None:
         colours = shape.packed(numbers)
-        blocks = repeating_blocks(colours)
+        blocks = repeating_blocks(colours, shape, number)
         wanted = int(blocks.repeats.any())
     if not coder.bit("map", ONE // 2, wanted):
         return None

@@ -65,6 +65,10 @@ class SourceColours:
         return list(range(max(0, number - 2), number))
 
 
+NO_COLOURS = SourceColours()
+"""Those of green, red and blue that are coded as they are."""
+
+
 class SourcePlanes(Protocol):
     """Samples of luma and chroma to encode, with corrections of the chroma.
 

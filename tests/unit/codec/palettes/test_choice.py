@@ -133,41 +133,24 @@ def test_alpha_stays_lossless_and_hidden_pixels_do_not_count(window):
     assert len(found.data) < 1.05 * len(encoded(plain).data)
 
 
-def test_lossless_pages_name_their_colours():
-    rng = np.random.default_rng(9)
-    colours = rng.integers(0, 256, (6, 3))
+@pytest.mark.parametrize("effort", [1, 2])
+@pytest.mark.parametrize("options", [{"lam": 0}, {"preset": "lossless"}, {"max_error": 1}])
+def test_files_without_loss_have_no_palettes(options, effort):
+    """Whole pixels that repeat take their place."""
+    colours = np.random.default_rng(9).integers(0, 256, (6, 3))
     picture = page(160, 224, colours).astype(np.uint8)
-    found = encoded(picture, 0)
+    found = encoded(picture, palette=True, effort=effort, **options)
     assert np.array_equal(found.samples, picture)
-    assert len(found.data) <= len(encoded(picture, 0, palette=False).data)
-    alpha = np.dstack([picture, np.full(picture.shape[:2], 9, np.uint8)])
-    found = encoded(alpha, 0, palette=True)
-    assert np.array_equal(found.samples, alpha)
-
-
-def test_exact_files_may_have_palettes(window):
-    picture = page(160, 224, RGB).astype(np.uint8)
-    found = encoded(picture, 40, preset="lossless", palette=True)
-    assert np.array_equal(found.samples, picture)
-    assert np.array_equal(encoded(window, 40, preset="lossless", palette=True).samples, window)
+    assert {layer.name for layer in found.layers} == {"RGB"}
 
 
 @pytest.mark.parametrize("tile_size", [0, 64])
-def test_a_maximal_error_leaves_palettes_of_lossless_files(tile_size):
+def test_a_maximal_error_leaves_lossless_files(tile_size):
     picture = page(160, 224, RGB).astype(np.uint8)
     options = {"tile_size": tile_size, "effort": 2}
     near = encoded(picture, max_error=1, **options)
     assert np.array_equal(near.samples, picture)
     assert len(near.data) <= len(encoded(picture, 0, **options).data)
-    without = encoded(picture, max_error=1, palette=False, **options)
-    assert {layer.name for layer in without.layers} == {"RGB"}
-    assert len(without.data) >= len(near.data)
-
-
-def test_the_least_effort_tries_no_palettes_without_loss():
-    picture = page(160, 224, RGB).astype(np.uint8)
-    found = encoded(picture, preset="lossless")
-    assert {layer.name for layer in found.layers} == {"RGB"}
 
 
 @pytest.mark.parametrize("preset", ["photo", "text"])
