@@ -111,11 +111,9 @@ class PlaneCoder:
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
         self.noisy = noisy
         has_earlier = len(self.before) > 0
-        self.models = (
-            NOISY_MODELS[has_earlier]
-            if noisy and form.models < ALL_MODELS
-            else tuple(range(form.models))
-        )
+        self.models = tuple(range(form.models))
+        if noisy and form.models < ALL_MODELS:
+            self.models = NOISY_MODELS[has_earlier]
         hashed = [k for k, model in enumerate(self.models) if model in HASHED[has_earlier]]
         self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage, hashed)
         self.runs = Runs(self.plane, self.before)

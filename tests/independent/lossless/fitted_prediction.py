@@ -48,8 +48,7 @@ class Prediction:
             for earlier, number in zip(self.before, numbers[1:], strict=True):
                 level = earlier.level(row, column)
                 u += [
-                    earlier.sample(row + r, column + c) - level
-                    for r, c in EARLIER_PLACES[:number]
+                    earlier.sample(row + r, column + c) - level for r, c in EARLIER_PLACES[:number]
                 ]
             if column % sums.columns == 0:
                 self.C[j] = coefficients(sums.S(column), plane.M.bit_length())

@@ -17,7 +17,7 @@ COLOUR_BITS = 20
 UNIT = 4
 """Parts of a unit, so that a quarter of it is whole."""
 MANY_COLOURS = 12
-"""Binary digits of the number of colours, above which pixels that are nearly all fresh are noise."""
+"""Binary digits of the number of colours, above which nearly only fresh pixels are noise."""
 LEARNING = 10000
 """Units a plane that natural blocks must save among blocks that repeat."""
 
