@@ -2,24 +2,32 @@
 
     python scripts/bench/lossless.py CLASS=PICTURE... --out ROWS [--jobs N] [--codecs NAME...]
     python scripts/bench/lossless.py table ROWS...
+    python scripts/bench/lossless.py ratios ROWS...
 
 The first command writes one JSON line for each picture and codec: bytes of the file, and processor
 seconds to encode and to decode it with one thread, the least of three. The second prints the
 rows of docs/benchmarks/data: for each class of pictures and codec, bits a sample and microseconds a
-sample, of all samples of the class together. imagecodecs codes JPEG XL, JPEG-LS and WebP.
+sample, of all samples of the class together. ``ratios`` in the place of ``table`` prints bytes by
+those of JPEG XL at effort 9: geometric means of the pictures of each class, and how many files of
+the default are larger than JPEG XL's, WebP's or PNG's. imagecodecs codes JPEG XL, JPEG-LS and WebP.
 
-FLIF and paq8px are programs on PATH, ``flif`` and ``paq8px``; without its program a codec is left
-out, and standard error says so. Version 0.4 of FLIF is from https://github.com/FLIF-hub/FLIF, made
-by ``make -C src flif``; version 216 of paq8px, from https://github.com/hxim/paq8px, is made by
-CMake, and needs 2.5 GB of memory at level 8. Their times are those of the processes, with the files
-that pass between them. WebP and paq8px take pictures of 8 bits only.
+FLIF, OptiPNG and paq8px are programs on PATH, ``flif``, ``optipng`` and ``paq8px``; without its
+program a codec is left out, and standard error says so. Version 0.4 of FLIF is from
+https://github.com/FLIF-hub/FLIF, made by ``make -C src flif``; version 216 of paq8px, from
+https://github.com/hxim/paq8px, is made by CMake, and needs 2.5 GB of memory at level 8. Their times
+are those of the processes, with the files that pass between them. WebP and paq8px take pictures of
+8 bits only.
 """
 
 import argparse
+import io
 import json
+import math
 import resource
 import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -39,6 +47,7 @@ from mmpcodec.presets import FORM_EFFORTS
 from mmpcodec.samples import form_of
 
 RUNS = 3
+OPTIPNG = "OptiPNG, level 5"
 EIGHT_BITS = ("WebP", "paq8px")
 """Codecs of 8 bits. paq8px knows samples of 16 bits as bytes, not as a picture."""
 PROGRAMS = """
@@ -105,6 +114,17 @@ def webp(picture: pictures.Picture) -> Pair:
     return encode, partial(imagecodecs.webp_decode, hasalpha=False)
 
 
+def optipng(picture: pictures.Picture) -> Pair:
+    def encode() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "picture.png")
+            pictures.write(picture, path)
+            subprocess.run(["optipng", "-quiet", "-o5", "-strip", "all", path], check=True)
+            return path.read_bytes()
+
+    return encode, lambda data: pictures.read(io.BytesIO(data)).samples
+
+
 def by_program(picture: pictures.Picture, name: str, point: float) -> Pair:
     kind = SampleKind(form_of(picture.samples), picture.depth)
     codec = next(each for each in commands(PROGRAMS, kind=kind) if each.name == name)
@@ -122,6 +142,7 @@ CODECS: dict[str, Callable[[pictures.Picture], Pair]] = {
     **{f"JPEG XL, effort {effort}": partial(jpegxl, effort=effort) for effort in (7, 9, 10)},
     "JPEG-LS": jpegls,
     "WebP, method 6": webp,
+    OPTIPNG: optipng,
     **{
         label: partial(by_program, name=codec.name, point=point)
         for label, (codec, point) in BY_PROGRAM.items()
@@ -133,7 +154,9 @@ def available(labels: Sequence[str]) -> list[str]:
     """Return the codecs whose programs are there; name the others on standard error."""
     found = []
     for label in labels:
-        program = BY_PROGRAM[label][0].settings.split()[0] if label in BY_PROGRAM else None
+        program = "optipng" if label == OPTIPNG else None
+        if label in BY_PROGRAM:
+            program = BY_PROGRAM[label][0].settings.split()[0]
         if program is None or shutil.which(program):
             found.append(label)
         else:
@@ -192,22 +215,31 @@ def measure(args: argparse.Namespace) -> None:
                 out.flush()
 
 
-def table(args: argparse.Namespace) -> None:
-    """Print two rows for each class: bits a sample, and times, by codec."""
-    lines = [line for name in args.pictures for line in Path(name).read_text().splitlines()]
+def rows_of(names: Sequence[str]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Return the rows of files by class, then by codec."""
     found: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for row in map(json.loads, lines):
+    for line in (line for name in names for line in Path(name).read_text().splitlines()):
+        row = json.loads(line)
         found[row["class"]][row["codec"]].append(row)
+    return found
+
+
+def key_of(codec: str) -> str:
+    return codec.lower().replace(",", "").replace(" ", "_").replace("-", "_")
+
+
+def table(names: Sequence[str]) -> None:
+    """Print two rows for each class: bits a sample, and times, by codec."""
 
     def of_all(own: list[dict[str, Any]], key: str, unit: float) -> float:
         return round(unit * sum(row[key] for row in own) / sum(row["samples"] for row in own), 3)
 
-    for group, codecs in sorted(found.items()):
+    for group, codecs in sorted(rows_of(names).items()):
         pictures = len({row["picture"] for own in codecs.values() for row in own})
         rates: dict[str, Any] = {"run": "lossless", "class": group, "pictures": pictures}
         times: dict[str, Any] = {"run": "lossless-times", "class": group}
         for codec in (codec for codec in CODECS if codec in codecs):
-            key = codec.lower().replace(",", "").replace(" ", "_").replace("-", "_")
+            key = key_of(codec)
             rates[f"{key}_bits"] = of_all(codecs[codec], "bytes", 8)
             times[f"{key}_encode_us"] = of_all(codecs[codec], "encode_s", 1e6)
             times[f"{key}_decode_us"] = of_all(codecs[codec], "decode_s", 1e6)
@@ -215,16 +247,37 @@ def table(args: argparse.Namespace) -> None:
         print(json.dumps(times))
 
 
+def ratios(names: Sequence[str]) -> None:
+    """Print a row for each class: bytes by those of JPEG XL, and which files are larger."""
+    peers = ("JPEG XL, effort 9", "WebP, method 6", OPTIPNG)
+    for group, codecs in sorted(rows_of(names).items()):
+        sizes = {
+            codec: {row["picture"]: row["bytes"] for row in own} for codec, own in codecs.items()
+        }
+        anchor, default = sizes[peers[0]], sizes["mmp, effort 2"]
+        row: dict[str, Any] = {"run": "lossless-ratios", "class": group, "pictures": len(anchor)}
+        for codec in (codec for codec in CODECS if codec in sizes and codec != peers[0]):
+            logarithms = [math.log(size / anchor[name]) for name, size in sizes[codec].items()]
+            row[f"{key_of(codec)}_ratio"] = round(math.exp(sum(logarithms) / len(logarithms)), 3)
+            row[f"{key_of(codec)}_pictures"] = len(logarithms)
+        row["larger"] = [
+            name
+            for name, size in default.items()
+            if size > min(sizes[peer][name] for peer in peers if name in sizes.get(peer, {}))
+        ]
+        print(json.dumps(row))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pictures", nargs="+", metavar="CLASS=PICTURE, or table and ROWS")
+    parser.add_argument("pictures", nargs="+", metavar="CLASS=PICTURE, or table or ratios and ROWS")
     parser.add_argument("--out", default="rows.jsonl")
     parser.add_argument("--jobs", type=int, default=None)
     parser.add_argument("--codecs", nargs="*", default=list(CODECS))
     args = parser.parse_args()
-    if args.pictures[0] == "table":
-        args.pictures = args.pictures[1:]
-        table(args)
+    printed = {"table": table, "ratios": ratios}.get(args.pictures[0])
+    if printed:
+        printed(args.pictures[1:])
     else:
         measure(args)
 
