@@ -15,8 +15,8 @@ FLIF, OptiPNG and paq8px are programs on PATH, ``flif``, ``optipng`` and ``paq8p
 program a codec is left out, and standard error says so. Version 0.4 of FLIF is from
 https://github.com/FLIF-hub/FLIF, made by ``make -C src flif``; version 216 of paq8px, from
 https://github.com/hxim/paq8px, is made by CMake, and needs 2.5 GB of memory at level 8. Their times
-are those of the processes, with the files that pass between them. WebP and paq8px take pictures of
-8 bits only.
+are those of the processes, with the files that pass between them. WebP, OptiPNG and paq8px take
+pictures of 8 bits only.
 """
 
 import argparse
@@ -48,8 +48,8 @@ from mmpcodec.samples import form_of
 
 RUNS = 3
 OPTIPNG = "OptiPNG, level 5"
-EIGHT_BITS = ("WebP", "paq8px")
-"""Codecs of 8 bits. paq8px knows samples of 16 bits as bytes, not as a picture."""
+EIGHT_BITS = ("WebP", "OptiPNG", "paq8px")
+"""Codecs of 8 bits here: paq8px knows samples of 16 bits as bytes, and PNG has no 10 or 12 bits."""
 PROGRAMS = """
 [FLIF]
 encode = "flif -e -Q100 -E{point} {input} {coded}"
