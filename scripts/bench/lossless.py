@@ -48,6 +48,7 @@ from mmpcodec.samples import form_of
 
 RUNS = 3
 OPTIPNG = "OptiPNG, level 5"
+SUMMIT = "paq8px, level 8"
 EIGHT_BITS = ("WebP", "OptiPNG", "paq8px")
 """Codecs of 8 bits here: paq8px knows samples of 16 bits as bytes, and PNG has no 10 or 12 bits."""
 PROGRAMS = """
@@ -247,6 +248,12 @@ def table(names: Sequence[str]) -> None:
         print(json.dumps(times))
 
 
+def mean_ratio(sizes: dict[str, int], anchor: dict[str, int]) -> float:
+    """Return the geometric mean of the sizes of pictures by those of another codec."""
+    logarithms = [math.log(size / anchor[name]) for name, size in sizes.items()]
+    return round(math.exp(sum(logarithms) / len(logarithms)), 3)
+
+
 def ratios(names: Sequence[str]) -> None:
     """Print a row for each class: bytes by those of JPEG XL, and which files are larger."""
     peers = ("JPEG XL, effort 9", "WebP, method 6", OPTIPNG)
@@ -257,9 +264,10 @@ def ratios(names: Sequence[str]) -> None:
         anchor, default = sizes[peers[0]], sizes["mmp, effort 2"]
         row: dict[str, Any] = {"run": "lossless-ratios", "class": group, "pictures": len(anchor)}
         for codec in (codec for codec in CODECS if codec in sizes and codec != peers[0]):
-            logarithms = [math.log(size / anchor[name]) for name, size in sizes[codec].items()]
-            row[f"{key_of(codec)}_ratio"] = round(math.exp(sum(logarithms) / len(logarithms)), 3)
-            row[f"{key_of(codec)}_pictures"] = len(logarithms)
+            row[f"{key_of(codec)}_ratio"] = mean_ratio(sizes[codec], anchor)
+        if SUMMIT in sizes:
+            row["summit_pictures"] = len(sizes[SUMMIT])
+            row["summit_ratio"] = mean_ratio(sizes[SUMMIT], sizes["mmp, effort 6"])
         row["larger"] = [
             name
             for name, size in default.items()
