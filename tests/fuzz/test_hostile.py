@@ -99,7 +99,7 @@ def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
     st.booleans(),
     st.tuples(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3])),
     st.integers(1, 16),
-    st.integers(1, 4),
+    st.integers(1, 3),
 )
 def test_random_palettes_decode_alike_everywhere(
     colours, numbers, entries, transparent, shape, depth, form
@@ -129,7 +129,7 @@ def test_random_palettes_decode_alike_everywhere(
     st.lists(st.binary(max_size=60), min_size=2, max_size=4),
     st.tuples(st.integers(1, 30), st.integers(1, 30)),
     st.integers(1, 16),
-    st.integers(1, 4),
+    st.integers(1, 3),
     st.sampled_from([0, 3]),
 )
 def test_random_planes_are_refused_everywhere_at_any_number_of_threads(

@@ -89,8 +89,8 @@ def test_trees_among_blocks_have_no_filter_of_their_own():
     [
         (1, (1, 2, 1, False, 7)),
         (3, (1, 8, 4, True, 7)),
-        (5, (1, 16, 4, True, 7)),
-        (9, (3, 16, 4, True, 7)),
+        (5, (1, 8, 4, True, 7)),
+        (9, (3, 24, 4, True, 7)),
     ],
 )
 def test_efforts_choose_the_lossless_form(effort, form):

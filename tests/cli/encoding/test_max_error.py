@@ -125,4 +125,4 @@ def test_efforts_choose_the_lossless_form(mmp, picture):
         data = path.with_suffix(".mmp").read_bytes()
         np.testing.assert_array_equal(mmpcodec.decode(data), samples)
         forms.append(mmpcodec.inspect(data).layers[0].tools.lossless_form)
-    assert forms == [1, 2, 3, 4, 4]
+    assert forms == [1, 2, 2, 3, 3]

@@ -184,9 +184,8 @@ inline LosslessTools lossless_tools(Bytes& bytes, int depth) {
     constexpr LosslessTools kForms[] = {{1, 8, 1, false, 0},
                                         {1, 2, 1, false, 0},
                                         {1, 8, 4, true, 0},
-                                        {1, 16, 4, true, 0},
-                                        {3, 16, 4, true, 0}};
-    LosslessTools tools = kForms[bytes.number(0, 4)];
+                                        {3, 24, 4, true, 0}};
+    LosslessTools tools = kForms[bytes.number(0, 3)];
     tools.max_error = bytes.number(0, 1) ? bytes.number(0, 1 << (depth - 1)) : 0;
     return tools;
 }
