@@ -27,7 +27,7 @@ LAYER_BYTES = 8 << 20
 LOSSLESS_BYTES = {2: (4 << 20, 0), 8: (12 << 20, 2 << 20), 24: (32 << 20, 4 << 20)}
 """Bytes for each plane of lossless samples, by number of models: for tables and hashed models, and
 for other models and weights of a group of 16 decisions."""
-LOSSLESS_COLUMN_BYTES = {1: 1152, 3: 2560}
+LOSSLESS_COLUMN_BYTES = {1: 800, 3: 2560}
 """Bytes for the sums of the fits of a column of a plane, by number of predictors."""
 REPEATING_BYTES = (8 << 20, 15 << 20, 28 << 20)
 REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES = 8, 512

@@ -32,7 +32,7 @@ const LOSSLESS_BYTES = new Map([
   [24, [32 * 2 ** 20, 4 * 2 ** 20]],
 ]);
 /** By number of predictors. */
-const LOSSLESS_COLUMN_BYTES = new Map([[1, 1152], [3, 2560]]);
+const LOSSLESS_COLUMN_BYTES = new Map([[1, 800], [3, 2560]]);
 /** Of pixels that repeat, by form of 0 to 3; for each pixel and each column. */
 const REPEATING_BYTES = [0, 8, 15, 28].map((size) => size * 2 ** 20);
 const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES] = [8, 512];
