@@ -314,7 +314,7 @@ class LosslessForm(NamedTuple):
     Parameters
     ----------
     predictors : int
-        Predictors whose predictions of a sample are blended, 1 to 3.
+        Predictors whose predictions of a sample are blended, 1 or 3.
     models : int
         Models that predict a bit: 8 or 24, or 2, which is the fast mode.
     weight_sets : int

@@ -161,8 +161,8 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
                              : make.template operator()<Coder<24>>();
 }
 
-// Returns the row of kTwoValuesForms.
-int two_values_form(const LosslessTools& tools) {
+// Returns the number of a form, 1 for that of the colours of a palette.
+int form_number(const LosslessTools& tools) {
     if (tools.models == kFewestModels || !tools.last_stage) return 1;
     return tools.models == 8 ? 2 : 3;
 }
@@ -176,7 +176,7 @@ std::shared_ptr<TwoValuesRows> two_values_rows(const LosslessShape& shape,
         return std::make_shared<TwoValuesRowsOf<Form>>(chain.most_width, chain.most_rows,
                                                         line_bits);
     };
-    switch (two_values_form(tools)) {
+    switch (form_number(tools)) {
         case 1: return make.template operator()<1>();
         case 2: return make.template operator()<2>();
         default: return make.template operator()<3>();
@@ -292,7 +292,7 @@ void code_pixels_by(std::vector<Part>& parts, const std::vector<pixels::Colour>&
 void code_pixels(std::vector<Part>& parts, const std::vector<pixels::Colour>& given,
                  const pixels::Blocks& blocks, const LosslessShape& shape,
                  const LosslessTools& tools, const std::function<void(int)>& at_row) {
-    switch (two_values_form(tools)) {
+    switch (form_number(tools)) {
         case 1: return code_pixels_by<1>(parts, given, blocks, shape, at_row);
         case 2: return code_pixels_by<2>(parts, given, blocks, shape, at_row);
         default: return code_pixels_by<3>(parts, given, blocks, shape, at_row);
@@ -388,7 +388,7 @@ SourceColours code_planes(std::vector<Part>& parts, const uint16_t* given,
     if (!colours.kind && may_repeat(parts, tools)) {
         if (given) whole = packed(parts, shape);
         blocks = code_blocks(*parts[0].coder, whole, colours_of(parts), shape,
-                             two_values_form(tools));
+                             form_number(tools));
     }
     const bool all_repeat = blocks && !blocks->any(false);
     LosslessTools natural = tools;

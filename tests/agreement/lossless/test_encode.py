@@ -179,6 +179,13 @@ def test_one_row_and_noise_do_not_repeat():
         check(noise, 8, LOSSLESS_INPUTS[f"form {form}"])
 
 
+def test_noise_of_many_colours_does_not_repeat():
+    """Whole pixels would save some bits in the fast mode, and take far longer."""
+    noise = np.random.default_rng(5).integers(0, 1 << 16, (1, 80, 80)).astype(np.uint16)
+    assert not np.any(chosen_blocks(noise, 1))
+    check(noise, 16, LOSSLESS_INPUTS["form 1"])
+
+
 @pytest.mark.parametrize("form", [1, 2])
 def test_random_colours_of_a_palette_repeat(form):
     generator = np.random.default_rng(6)
