@@ -299,12 +299,23 @@ void code_pixels(std::vector<Part>& parts, const std::vector<pixels::Colour>& gi
     }
 }
 
-// Codes the rows of all planes, each plane by a thread. A plane is two rows behind the one before.
+// Codes the rows of all planes. Several threads code a plane each, two rows behind the one before;
+// one codes plane after plane, whose models then share no cache.
 void code_rows(std::vector<Part>& parts, const LosslessShape& shape, int threads,
                const std::function<void(int64_t)>& progress) {
     const int count = int(parts.size());
     const int64_t across = cells_along(shape.width);
-    ThreadTeam team(std::clamp(threads, 1, count));
+    if (std::min(threads, count) <= 1) {
+        for (int number = 0; number < count; ++number)
+            for (int row = 0; row < shape.height; ++row) {
+                if (row % kStrip == 0)
+                    progress(across * (number * int64_t{cells_along(shape.height)} + row / kStrip));
+                if (row < parts[number].height && parts[number].rows)
+                    parts[number].rows->code_row(row);
+            }
+        return;
+    }
+    ThreadTeam team(std::min(threads, count));
     const int last = shape.height + kRowsBehind * (count - 1);
     for (int turn = 0; turn < last; ++turn) {
         if (turn % kStrip == 0)

@@ -18,30 +18,41 @@ MMP_INLINE Doubles4 size(Doubles4 v) { return Doubles4(Longs4(v) & ~kSign); }
 
 }  // namespace
 
-// Makes the coefficients below the diagonal zero. Returns whether the lanes are sure.
+// Makes the coefficients below the diagonal zero, row by row: a row gets its changes by all rows
+// above it while it is in registers. Returns whether the lanes are sure.
 MMP_INLINE Longs4 StripFits::eliminate(int count) {
-    for (int i = 0; i < count; ++i)
-        for (int j = i; j <= count; ++j)
-            for (int strip = 0; strip < kStrips; ++strip)
-                rows_[i][j][strip] = double(m[i][j][strip]);
     Doubles4 worst{}, least = Doubles4{} + kMostChange;
-    for (int i = 0; i < count; ++i) {
-        const Doubles4 diagonal = row(i, i), inverse = kEnlarged / diagonal;
+    for (int r = 0; r < count; ++r) {
+        int j = r;
+        for (; j + kSide <= count + 1; j += kSide) reduce<kSide>(r, j);
+        for (; j <= count; ++j) reduce<1>(r, j);
+        const Doubles4 diagonal = row(r, r), inverse = kEnlarged / diagonal;
         least = smaller(least, diagonal);
-        store(inverses_[i], inverse * kUnit);
-        for (int r = i + 1; r <= count; ++r) {
-            const Doubles4 value = row(i, r), quotient = size(value) * inverse;
+        store(inverses_[r], inverse * kUnit);
+        for (int k = r + 1; k <= count; ++k) {
+            const Doubles4 value = row(r, k), quotient = size(value) * inverse;
             worst = larger(worst, size(value) * kUnit * quotient);
+            if (k == count) break;
+            // Its factor for row k takes the place of the coefficient that becomes zero.
             const Doubles4 whole = quotient - kNearlyHalf + kRaised - kRaised;
-            const Doubles4 factor = Doubles4(Longs4(whole) | (Longs4(value) & kSign)) * kUnit;
-            if (r == count) break;
-            for (int j = r; j <= count; ++j) {
-                const Doubles4 change = factor * row(i, j) - kAlmostHalf + kRaised - kRaised;
-                store(rows_[r][j], row(r, j) - change);
-            }
+            store(rows_[k][r], Doubles4(Longs4(whole) | (Longs4(value) & kSign)) * kUnit);
         }
     }
     return (least >= 16) & (worst <= kMostChange);
+}
+
+// Finds the coefficients from column j on of row r. A difference from a raised number is rounded to
+// an integer.
+template <int Columns>
+MMP_INLINE void StripFits::reduce(int r, int j) {
+    Doubles4 raised[Columns];
+    for (int k = 0; k < Columns; ++k)
+        raised[k] = __builtin_convertvector(loaded<Longs4>(m[r][j + k]), Doubles4) + kRaised;
+    for (int i = 0; i < r; ++i) {
+        const Doubles4 factor = row(r, i);
+        for (int k = 0; k < Columns; ++k) raised[k] -= factor * row(i, j + k) - kAlmostHalf;
+    }
+    for (int k = 0; k < Columns; ++k) store(rows_[r][j + k], raised[k] - kRaised);
 }
 
 MMP_INLINE Longs4 StripFits::substitute(int count, int32_t (*weights)[kStrips]) {

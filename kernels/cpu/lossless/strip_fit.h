@@ -22,7 +22,11 @@ public:
     void solve_all(int count, int32_t (*weights)[kStrips]);
 
 private:
+    static constexpr int kSide = 4;  // columns that are reduced side by side
+
     MMP_INLINE Longs4 eliminate(int count);
+    template <int Columns>
+    MMP_INLINE void reduce(int r, int j);
     MMP_INLINE Longs4 substitute(int count, int32_t (*weights)[kStrips]);
     void solve_one(int count, int strip, int32_t (*weights)[kStrips]) const;
     MMP_INLINE Doubles4 row(int i, int j) const { return loaded<Doubles4>(rows_[i][j]); }
