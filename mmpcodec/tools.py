@@ -8,7 +8,7 @@ generators of the tests read the tools from here.
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, TypedDict, TypeVar
+from typing import Any, ClassVar, TypedDict, TypeVar
 
 from mmpcodec.checks import check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
@@ -212,14 +212,9 @@ class LosslessTools(_Coded):
     coding: ClassVar[str] = LOSSLESS
     lossless: ClassVar[bool] = True
     lossless_form: int = _tool(2, low=1, high=3)
-    """How many predictors and models predict a sample: see ``LosslessForm``. 1 is the fast mode."""
+    """Which predictors and models predict a sample, the least first; 1 is the fast mode."""
     max_error: int = _tool(0, high=32767)
     """Most that a decoded sample differs from its source; 0 is lossless."""
-
-    @property
-    def form(self) -> "LosslessForm":
-        """What the lossless form stands for, with the maximal error."""
-        return LOSSLESS_FORMS[self.lossless_form]._replace(max_error=self.max_error)
 
 
 Tools = TreeTools | BlockTools | LosslessTools
@@ -306,36 +301,3 @@ class ToolOptions(TypedDict, total=False):
     lossless: bool | None
     lossless_form: int | None
     max_error: int | str | None
-
-
-class LosslessForm(NamedTuple):
-    """What a decoder of lossless samples does: see section "Lossless samples" of the format.
-
-    Parameters
-    ----------
-    predictors : int
-        Predictors whose predictions of a sample are blended, 1 or 3.
-    models : int
-        Models that predict a bit: 8 or 24, or 2, which is the fast mode.
-    weight_sets : int
-        Sets of weights that mix the models, 1 or 4.
-    last_stage : bool
-        Whether the mixed probability is adapted once more.
-    max_error : int
-        Most that a decoded sample differs from its source.
-    """
-
-    predictors: int
-    models: int
-    weight_sets: int
-    last_stage: bool
-    max_error: int = 0
-
-
-LOSSLESS_FORMS = (
-    LosslessForm(1, 8, 1, last_stage=False),
-    LosslessForm(1, 2, 1, last_stage=False),
-    LosslessForm(1, 8, 4, last_stage=True),
-    LosslessForm(3, 24, 4, last_stage=True),
-)
-"""The lossless forms by number. Form 0 codes the colours of palettes, and no file names it."""

@@ -79,8 +79,8 @@ private:
     }
 #undef MMP_NEXT_TOOL
     LosslessTools lossless() {
-        const int predictors = next(), models = next(), sets = next(), last = next();
-        return {predictors, models, sets, last != 0, next()};
+        const int form = next();
+        return {form, next()};
     }
 
     CodedPalette palette() {

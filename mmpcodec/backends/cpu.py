@@ -268,7 +268,7 @@ class CpuBackend(NativeSeenErrors):
         if isinstance(tools, LosslessTools):
             planes = to_planes(plane)
             more = threads, progress, task.chain, task.source
-            made = _cpu.encode_lossless(planes, task.depth, tools.form, *more)
+            made = _cpu.encode_lossless(planes, task.depth, tools, *more)
             return _coded_lossless(task.depth, *made)
         how = threads, self.simd or self.levels()[0], progress
         if not isinstance(tools, BlockTools):
@@ -301,7 +301,7 @@ class CpuBackend(NativeSeenErrors):
         if isinstance(tools, LosslessTools):
             size = (*shape[2:], 1)[0], *shape[:2]
             more = threads, progress, chain
-            found = _cpu.decode_lossless(payload, size, depth, tools.form, *more)
+            found = _cpu.decode_lossless(payload, size, depth, tools, *more)
             return _coded_lossless(depth, payload, *found)
         if isinstance(tools, BlockTools):
             found = _cpu.decode_blocks(

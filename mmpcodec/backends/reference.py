@@ -55,8 +55,8 @@ class ReferenceBackend(Backend):
                 *encode_blocks(plane, tools, lambda_fixed, params.effort, report, *more)
             )
         if isinstance(tools, LosslessTools):
-            planes, form = to_planes(plane), tools.form
-            found = encode_planes(planes, task.depth, form, report, task.chain, task.source)
+            planes = to_planes(plane)
+            found = encode_planes(planes, task.depth, tools, report, task.chain, task.source)
             return _coded_lossless(task.depth, *found)
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 
@@ -81,7 +81,7 @@ class ReferenceBackend(Backend):
             return _coded_blocks(payload, *found)
         if isinstance(tools, LosslessTools):
             size = planes[0] if planes else 1, height, width
-            lossless = decode_planes(payload, size, depth, tools.form, report, chain)
+            lossless = decode_planes(payload, size, depth, tools, report, chain)
             return _coded_lossless(depth, payload, *lossless)
         return _coded_trees(payload, *decode_trees(payload, (height, width), tools, report))
 

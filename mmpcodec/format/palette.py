@@ -10,21 +10,13 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.tool_fields import read_tool
 from mmpcodec.samples import Form
-from mmpcodec.tools import CODINGS, LOSSLESS_FORMS, LOSSLESS_TOOLS, LosslessForm, LosslessTools
+from mmpcodec.tools import CODINGS, LOSSLESS_TOOLS, LosslessTools
 
 SECTION = "Palette"
 CODING = len(CODINGS)
 """The number of the coding that says that a tile begins with a palette."""
 MOST_ENTRIES = 4096
 """Most colours of a palette."""
-
-
-class ColourTools(LosslessTools):
-    """Tools of the stream of the colours: their lossless form has no number in a file."""
-
-    @property
-    def form(self) -> LosslessForm:
-        return LOSSLESS_FORMS[0]
 
 
 class Streams(NamedTuple):
@@ -41,7 +33,7 @@ class Palette:
     Parameters
     ----------
     tools : LosslessTools
-        Tools of the stream of the numbers: lossless samples without error.
+        Tools of both streams: lossless samples without error.
     entries : int
         Number of colours, 1 to ``MOST_ENTRIES``.
     transparent : bool

@@ -39,7 +39,7 @@ def tool_fields(tools: Tools) -> bytes:
 
 def lossless_fields(tools: LosslessTools, depth: int) -> bytes:
     """Encode the tools of lossless samples as the fuzzer's entry reads them."""
-    found = bytes([tools.lossless_form, tools.max_error > 0])
+    found = bytes([tools.lossless_form - 1, tools.max_error > 0])
     return found + (field(tools.max_error, 0, 1 << (depth - 1)) if tools.max_error else b"")
 
 

@@ -48,8 +48,6 @@ TREE_TOOLS = {
     "replacement": range(2),
 }
 FIXED_FILTERS = range(2**14)
-FORMS = (1, 8, 1, 0), (1, 2, 1, 0), (1, 8, 4, 1), (3, 24, 4, 1)
-"""Predictors, models, sets of weights and last stage of the lossless forms."""
 
 
 class Reader:
@@ -374,15 +372,9 @@ def tools_of(coding, numbers):
 
 
 def form_of(number):
-    """The tools that a lossless form stands for; form 0 is that of the colours of a palette."""
-    predictors, models, sets, last = FORMS[number]
-    return {
-        "predictors": predictors,
-        "models": models,
-        "weight sets": sets,
-        "last stage": last,
-        "max error": 0,
-    }
+    """The tools that a lossless form stands for."""
+    predictors, models = {1: (1, 2), 2: (1, 8), 3: (3, 24)}[number]
+    return {"form": number, "predictors": predictors, "models": models, "max error": 0}
 
 
 def switches_of(switches):

@@ -24,7 +24,7 @@ class Palette:
         """The samples (height, width, channels) of a tile with the palette drawn over them, and
         which pixels it draws."""
         height, width, _ = samples.shape
-        planes = lossless_samples(self.colours, 1, self.n, depth, self.channels, form_of(0))
+        planes = lossless_samples(self.colours, 1, self.n, depth, self.channels, self.tools)
         most = self.n - 1 + self.transparent
         (k,) = lossless_samples(
             self.numbers, height, width, max(1, most.bit_length()), 1, self.tools

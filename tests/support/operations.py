@@ -36,7 +36,7 @@ from mmpcodec.reference.trees.costs import cost_map, map_region
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.scales import SCALES, rescale
 from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
-from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, Tools, TreeTools
+from mmpcodec.tools import LosslessTools, Tools, TreeTools
 from support.arrays import (
     TYPES,
     items_and_sum,
@@ -296,16 +296,16 @@ def planes(content: str, count: int, depth: int) -> tuple[np.ndarray, int]:
     return np.clip(first + noise, 0, (1 << depth) - 1).astype(np.uint16), depth
 
 
-def lossless_reference(samples: np.ndarray, depth: int, form: LosslessForm) -> tuple:
+def lossless_reference(samples: np.ndarray, depth: int, tools: LosslessTools) -> tuple:
     """What encoding gives, then what decoding gives: bits by syntax element and rates of cells."""
-    coded, shown, bits, cells = coder.encode_planes(samples, depth, form, silent)
-    decoded, *found = coder.decode_planes(coded, samples.shape, depth, form, silent)
+    coded, shown, bits, cells = coder.encode_planes(samples, depth, tools, silent)
+    decoded, *found = coder.decode_planes(coded, samples.shape, depth, tools, silent)
     return coded, shown, list(bits.values()), cells, decoded, list(found[0].values()), found[1]
 
 
-def lossless_native(threads: int, samples: np.ndarray, depth: int, form: LosslessForm) -> tuple:
-    coded, shown, rates, cells = _cpu.encode_lossless(samples, depth, form, threads, None)
-    decoded, *found = _cpu.decode_lossless(coded, samples.shape, depth, form, threads, None)
+def lossless_native(threads: int, samples: np.ndarray, depth: int, tools: LosslessTools) -> tuple:
+    coded, shown, rates, cells = _cpu.encode_lossless(samples, depth, tools, threads, None)
+    decoded, *found = _cpu.decode_lossless(coded, samples.shape, depth, tools, threads, None)
     bits, same_bits = ([each / 4096 for each in own] for own in (rates, found[0]))
     return coded, shown, bits, cells, decoded, same_bits, found[1]
 
@@ -357,9 +357,9 @@ BEYOND_CUDA = {
 }
 
 LOSSLESS_INPUTS = {
-    **{f"form {number}": form for number, form in enumerate(LOSSLESS_FORMS)},
-    "form 1, error 2": LOSSLESS_FORMS[1]._replace(max_error=2),
-    "form 3, error 5": LOSSLESS_FORMS[3]._replace(max_error=5),
+    **{f"form {number}": LosslessTools(number) for number in (1, 2, 3)},
+    "form 1, error 2": LosslessTools(1, 2),
+    "form 3, error 5": LosslessTools(3, 5),
 }
 """Tools of lossless samples."""
 LOSSLESS = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)

@@ -35,8 +35,7 @@ nb::object array_from(Zeroed<uint16_t> samples, const LosslessShape& shape) {
 
 LosslessTools lossless_tools_from(nb::handle source, LosslessChain* chain) {
     const auto number = [&](const char* name) { return nb::cast<int>(source.attr(name)); };
-    return {number("predictors"), number("models"), number("weight_sets"),
-            number("last_stage") != 0, number("max_error"), chain};
+    return {number("lossless_form"), number("max_error"), chain};
 }
 
 // Returns the payload, the decoded samples, the rates of the maps and of the residuals, and those

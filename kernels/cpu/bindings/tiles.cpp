@@ -59,10 +59,8 @@ Payload held(nb::handle source, Buffers& buffers) {
 }
 
 LosslessTools lossless_tools_from(nb::handle source) {
-    const nb::object form = source.attr("form");
-    const auto number = [&](const char* name) { return nb::cast<int>(form.attr(name)); };
-    return {number("predictors"), number("models"), number("weight_sets"),
-            number("last_stage") != 0, number("max_error")};
+    const auto number = [&](const char* name) { return nb::cast<int>(source.attr(name)); };
+    return {number("lossless_form"), number("max_error")};
 }
 
 using Coefficients = std::vector<std::vector<int>>;

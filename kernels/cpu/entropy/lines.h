@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    static constexpr int kHashedLines = 1 << 16;
+    static constexpr int kHashedLines = 1 << (Models == 8 ? 13 : 15);
 
     static int groups(int decisions) { return (decisions + kLineDecisions - 1) / kLineDecisions; }
     static size_t lines_of(int contexts, int groups) {

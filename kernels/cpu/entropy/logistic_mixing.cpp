@@ -21,22 +21,20 @@ MixTables::MixTables() {
 }
 
 template <int Models>
-LogisticMixing<Models>::LogisticMixing(const Decisions& decisions, const std::array<int, Models>& contexts,
-                             const std::array<int, kMostSets>& rows, bool last_stage)
+LogisticMixing<Models>::LogisticMixing(const Decisions& decisions,
+                                       const std::array<int, Models>& contexts,
+                                       const std::array<int, kMostSets>& rows)
     : decisions_((decisions.count + kLineDecisions - 1) / kLineDecisions * kLineDecisions),
-      sets_(int(std::count_if(rows.begin(), rows.end(), [](int count) { return count > 0; }))),
       lines_(decisions, contexts),
       weights_([&] {
-          size_t all = 0;
-          for (const int count : rows) all += size_t(count) * decisions_;
-          return all * Models;
+          set_start_[0] = 0;
+          for (int set = 0; set < kSets; ++set)
+              set_start_[set + 1] = set_start_[set] + size_t(rows[set]) * decisions_;
+          return set_start_[kSets] * Models;
       }()),
-      shares_(zeroed<int32_t>(size_t(decisions_) * kMostSets)) {
-    set_start_[0] = 0;
-    for (int set = 0; set < kMostSets; ++set)
-        set_start_[set + 1] = set_start_[set] + size_t(rows[set]) * decisions_;
-    seen_ = zeroed<uint16_t>(set_start_[kMostSets]);
-    if (!last_stage) return;
+      seen_(zeroed<uint16_t>(set_start_[kSets])) {
+    if (!kHasLastStage) return;
+    shares_ = zeroed<int32_t>(size_t(decisions_) * kMostSets);
     const size_t places = size_t(rows[0]) * decisions_;
     stages_ = zeroed<uint16_t>(places * kStages);
     uint16_t first[kStages];

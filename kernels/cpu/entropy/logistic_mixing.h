@@ -1,4 +1,5 @@
 // Binary decisions whose probability is mixed from 8 or 24 models, each with a context of its own.
+// 24 models have four sets of weights and a last stage, 8 models have one set.
 // Source: section "Logistic mixing" of docs/format/format.md; after M. Mahoney, "Adaptive weighing
 // of context models for lossless data compression", 2005.
 #pragma once
@@ -41,14 +42,14 @@ template <int Models>
 class LogisticMixing {
 public:
     // `contexts` holds the number of contexts of each model, 0 for a hashed one; `rows` the number
-    // of rows of each set of weights in use, then zeros.
+    // of rows of each set of weights, of which the first are in use.
     LogisticMixing(const Decisions& decisions, const std::array<int, Models>& contexts,
-               const std::array<int, kMostSets>& rows, bool last_stage);
+                   const std::array<int, kMostSets>& rows);
 
     MMP_INLINE void select(const std::array<uint32_t, Models>& contexts,
                            const std::array<int, kMostSets>& rows) {
         lines_.select(contexts);
-        for (int set = 0; set < sets_; ++set)
+        for (int set = 0; set < kSets; ++set)
             row_[set] = rows[set] * decisions_;
     }
 
@@ -58,6 +59,8 @@ public:
     MMP_INLINE void learn(int decision, int bit);
 
 private:
+    static constexpr int kSets = Models == 8 ? 1 : kMostSets;
+    static constexpr bool kHasLastStage = kSets > 1;
     // Weights and shares are stored without their start, so that they start as zeros.
     static constexpr int16_t kStartWeight = Models == 8 ? 2621 : 1200;
     static constexpr int16_t kMostWeight = 28000, kLeastStored = -kMostWeight - kStartWeight,
@@ -77,15 +80,15 @@ private:
         return seen_[set_start_[set] + row_[set] + decision];
     }
 
-    int decisions_, sets_;
+    int decisions_;
     ModelLines<Models> lines_;
-    size_t set_start_[kMostSets + 1];
+    size_t set_start_[kSets + 1];
     ZeroedLines<int16_t> weights_;
     Zeroed<uint16_t> seen_;
-    Zeroed<int32_t> shares_;
+    Zeroed<int32_t> shares_;    // empty with one set
     Zeroed<uint16_t> stages_;  // empty without the last stage
 
-    size_t row_[kMostSets] = {};
+    size_t row_[kSets] = {};
 
     // What predict() leaves for learn().
     alignas(32) int16_t stretched_[Models];
@@ -112,7 +115,7 @@ MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
         store(used_ + from, used);
         store(stretched_ + from, stretched);
     }
-    if (sets_ == 1) {
+    if constexpr (kSets == 1) {
         const Ints4 sums = products(weights(0, decision));
         together_ = mixed_[0] = std::clamp((sums[0] + sums[2] + (sums[1] + sums[3])) >> 14,
                                            -kMostMixed, kMostMixed);
@@ -130,7 +133,7 @@ MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
                                kMostMixed);
     }
     const int probability = kMix.squash[together_ + kMostMixed];
-    if (!stages_) return probability;
+    if (!kHasLastStage) return probability;
     const int t = std::clamp(together_ + 2048, 0, 4095), k = t >> 7, f = t & 127;
     uint16_t* stages = &stages_[(row_[0] + decision) * kStages + k];
     stage_ = stages + (f >= 64);
@@ -163,7 +166,7 @@ MMP_INLINE void LogisticMixing<Models>::learn_weights(int set, int decision, int
 template <int Models>
 MMP_INLINE void LogisticMixing<Models>::learn(int decision, int bit) {
     const int32_t target = bit << 16;
-    if (stage_) *stage_ = uint16_t(*stage_ + ((std::min(target, 65535) - *stage_) >> 6));
+    if (kHasLastStage) *stage_ = uint16_t(*stage_ + ((std::min(target, 65535) - *stage_) >> 6));
     const auto gain = [&](int set) __attribute__((always_inline)) {
         uint16_t& seen = this->seen(set, decision);
         const int off = (target - kMix.squash[mixed_[set] + kMostMixed]) >> 4;
@@ -172,7 +175,7 @@ MMP_INLINE void LogisticMixing<Models>::learn(int decision, int bit) {
         return found;
     };
     constexpr int kMostGain = 32767;
-    if (sets_ == 1) {
+    if constexpr (kSets == 1) {
         learn_weights(0, decision, std::clamp(gain(0), -kMostGain, kMostGain));
     } else {
         const int error = target - kMix.squash[together_ + kMostMixed];

@@ -26,7 +26,7 @@ namespace {
 constexpr char kSection[] = "Lossless samples";
 constexpr char kTwoValuesSection[] = "Two values";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
-constexpr int kFewestModels = 2;  // of the fast mode
+constexpr int kFast = 1;      // the form of the fast mode
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
 
 struct RowCoder {
@@ -154,17 +154,11 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
     const auto make = [&]<class One>() -> std::unique_ptr<RowCoder> {
         return std::make_unique<RowsOf<One>>(planes, own, tools, blocks, coder);
     };
-    if (tools.models == kFewestModels)
+    if (tools.form == kFast)
         return planes.bits() <= 8 ? make.template operator()<Fast<int32_t>>()
                                   : make.template operator()<Fast<int64_t>>();
-    return tools.models == 8 ? make.template operator()<Coder<8>>()
-                             : make.template operator()<Coder<24>>();
-}
-
-// Returns the number of a form, 1 for that of the colours of a palette.
-int form_number(const LosslessTools& tools) {
-    if (tools.models == kFewestModels || !tools.last_stage) return 1;
-    return tools.models == 8 ? 2 : 3;
+    return tools.form == 2 ? make.template operator()<Coder<8>>()
+                           : make.template operator()<Coder<24>>();
 }
 
 std::shared_ptr<TwoValuesRows> two_values_rows(const LosslessShape& shape,
@@ -176,7 +170,7 @@ std::shared_ptr<TwoValuesRows> two_values_rows(const LosslessShape& shape,
         return std::make_shared<TwoValuesRowsOf<Form>>(chain.most_width, chain.most_rows,
                                                         line_bits);
     };
-    switch (form_number(tools)) {
+    switch (tools.form) {
         case 1: return make.template operator()<1>();
         case 2: return make.template operator()<2>();
         default: return make.template operator()<3>();
@@ -227,7 +221,7 @@ bool is_noisy(const LosslessPlane& plane) {
 
 // Whether the pixels of a picture may be coded whole.
 bool may_repeat(const std::vector<Part>& parts, const LosslessTools& tools) {
-    if (tools.max_error || (tools.models > kFewestModels && !tools.last_stage)) return false;
+    if (tools.max_error) return false;
     return std::any_of(parts.begin(), parts.end(),
                        [](const Part& part) { return part.plane && part.plane->most > 0; });
 }
@@ -292,7 +286,7 @@ void code_pixels_by(std::vector<Part>& parts, const std::vector<pixels::Colour>&
 void code_pixels(std::vector<Part>& parts, const std::vector<pixels::Colour>& given,
                  const pixels::Blocks& blocks, const LosslessShape& shape,
                  const LosslessTools& tools, const std::function<void(int)>& at_row) {
-    switch (form_number(tools)) {
+    switch (tools.form) {
         case 1: return code_pixels_by<1>(parts, given, blocks, shape, at_row);
         case 2: return code_pixels_by<2>(parts, given, blocks, shape, at_row);
         default: return code_pixels_by<3>(parts, given, blocks, shape, at_row);
@@ -399,14 +393,12 @@ SourceColours code_planes(std::vector<Part>& parts, const uint16_t* given,
     if (!colours.kind && may_repeat(parts, tools)) {
         if (given) whole = packed(parts, shape);
         blocks = code_blocks(*parts[0].coder, whole, colours_of(parts), shape,
-                             form_number(tools));
+                             tools.form);
     }
     const bool all_repeat = blocks && !blocks->any(false);
-    LosslessTools natural = tools;
-    if (blocks && natural.predictors > 1) natural.predictors = 1;
     for (Part& part : parts) {
         if (!part.plane) continue;
-        if (tools.models > kFewestModels && part.plane->most > 0 && !all_repeat)
+        if (tools.form != kFast && part.plane->most > 0 && !all_repeat)
             part.plane->noisy = part.coder->map_bit(kBitTotal / 2, given && is_noisy(*part.plane));
         part.map_rate = part.coder->rate();
         part.coder->cells.start_at(part.map_rate);
@@ -421,7 +413,7 @@ SourceColours code_planes(std::vector<Part>& parts, const uint16_t* given,
     }
     for (int number = 0; number < count; ++number)
         if (parts[number].plane && parts[number].plane->most > 0 && !all_repeat)
-            parts[number].rows = rows_of(parts, number, natural, blocks ? &*blocks : nullptr);
+            parts[number].rows = rows_of(parts, number, tools, blocks ? &*blocks : nullptr);
     const int64_t before = blocks ? squares : 0;
     if (!all_repeat)
         code_rows(parts, shape, threads, [&](int64_t done) {

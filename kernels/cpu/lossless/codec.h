@@ -30,8 +30,7 @@ struct LosslessChain {
 };
 
 struct LosslessTools {
-    int predictors, models, weight_sets;
-    bool last_stage;
+    int form;  // 1 to 3; 1 is the fast mode
     int max_error;
     LosslessChain* chain = nullptr;  // what the plane continues; none if it stands alone
 };

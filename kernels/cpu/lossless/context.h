@@ -19,6 +19,8 @@ constexpr int kMostActivity = 31;
 constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
 constexpr int kMatchContexts = 1 + kMostSeen * kSeenContexts;
 constexpr int kCheckBits = 14;
+constexpr int kAllModels = 24;  // of samples: those of the slowest form
+constexpr int kDistances = 16;  // classes of distances, rounded up
 
 // A running mean of errors, in 1/16 of their unit.
 struct Bias {
@@ -83,15 +85,12 @@ inline int activity_class(int activity) {
     return std::min(kMostActivity, 2 * (length - 1) + (activity >> (length - 2) & 1));
 }
 
-// Returns the class 1 to 61 of a distance from the prediction.
+// Returns the class 0 to 14 of a distance from the prediction.
 MMP_INLINE uint32_t distance_class(int distance) {
-    const int m = std::abs(distance);
-    const int k = m < 12   ? m
-                  : m < 24 ? 12 + ((m - 12) >> 1)
-                  : m < 56 ? 18 + ((m - 24) >> 2)
-                  : m < 96 ? 26 + ((m - 56) >> 4)
-                           : 29 + (m >= 160);
-    return uint32_t(distance < 0 ? 31 - k : 31 + k);
+    const int size = std::abs(distance);
+    const int own = (size >= 1) + (size >= 2) + (size >= 3) + (size >= 5) + (size >= 8) +
+                    (size >= 12) + (size >= 32);
+    return uint32_t(distance < 0 ? 7 - own : 7 + own);
 }
 
 inline int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }

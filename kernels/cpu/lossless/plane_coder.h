@@ -39,11 +39,11 @@ public:
           bits_(bit_length(plane_.most)),
           lengths_(bit_length((plane_.most + tools.max_error) / step_)),
           long_length_(kLongLength - (kLongGroup - near_groups()) * kLineDecisions),
-          has_runs_(tools.predictors == 1),
+          has_runs_(Models == 8 || blocks),
           runs_(planes),
-          predictors_(predictors_of(planes, tools.predictors)),
-          blend_(tools.predictors, plane_.width()),
-          mixed_(decisions_of(), contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
+          predictors_(predictors_of(planes, has_runs_ ? 1 : kMostPredictors)),
+          blend_(has_runs_ ? 1 : kMostPredictors, plane_.width()),
+          mixed_(decisions_of(), contexts_of(), {kMostActivity + 1, 27, 256, q_ ? 81 : 32}),
           seen_(tables_),
           coder_(coder) {}
 
@@ -114,27 +114,22 @@ private:
     }
 
     std::array<int, Models> contexts_of() const {
-        constexpr int kMatch = kMatchContexts, kFine = 64 * 64, kCoarse = 64 * 8;
-        constexpr int kSpread = 64 * 32;
-        constexpr int kGray[24] = {0,       kMatch,  kMatch,  kMatch,  9 * 32,  kFine,
+        constexpr int kMatch = kMatchContexts, kFine = kDistances * kDistances;
+        constexpr int kCoarse = kDistances * 8, kSpread = kDistances * 32;
+        constexpr int kGray[kAllModels] = {0,       kMatch,  kMatch,  kMatch,  9 * 32,  kFine,
                                    kFine,   kMatch,  kFine,   256 * 8, kCoarse, 0,
-                                   kCoarse, kCoarse, 0,       kFine,   kSpread, kSpread,
+                                   kCoarse, kCoarse, 0,       64 * 64, kSpread, kSpread,
                                    kSpread, 16 * 32, kFine,   0,       kFine,   kFine};
-        constexpr int kColour[24] = {0,       kMatch, kFine,  kMatch, kMatch,  kFine,
+        constexpr int kColour[kAllModels] = {0,       kMatch, kFine,  kMatch, kMatch,  kFine,
                                      kFine,   kFine,  kMatch, 729,    9 * 32,  0,
                                      kCoarse, kFine,  0,      kFine,  kSpread, kSpread,
                                      kSpread, 0,      kFine,  0,      0,       kFine};
         // GCC 12 and 13 check the bounds of one expression of both choices wrongly.
         const bool has_earlier = q_ > 0;
-        const int(&by_model)[24] = has_earlier ? kColour : kGray;
+        const int(&by_model)[kAllModels] = has_earlier ? kColour : kGray;
         std::array<int, Models> counts;
         for (int i = 0; i < Models; ++i) counts[i] = by_model[number_of(i)];
         return counts;
-    }
-    std::array<int, kMostSets> rows_of(int sets) const {
-        std::array<int, kMostSets> rows = {kMostActivity + 1, 27, 256, q_ ? 81 : 32};
-        std::fill(rows.begin() + sets, rows.end(), 0);
-        return rows;
     }
 
     // What the contexts are made of: samples around, those of the earlier planes, and residuals.
@@ -192,7 +187,8 @@ private:
     }
 
     // Returns the contexts of the models in use.
-    MMP_INLINE std::array<uint32_t, Models> in_use(const std::array<uint32_t, 24>& all) const {
+    MMP_INLINE std::array<uint32_t, Models> in_use(
+        const std::array<uint32_t, kAllModels>& all) const {
         std::array<uint32_t, Models> used;
         for (int i = 0; i < Models; ++i) used[i] = all[number_of(i)];
         return used;
@@ -266,18 +262,21 @@ private:
         const auto eighths = [&](int value) __attribute__((always_inline)) {
             return distance_class((value - (predicted << kFractionBits)) >> (kFractionBits - 3));
         };
+        const auto two = [&](int first, int second) __attribute__((always_inline)) {
+            return fine(first) * kDistances + fine(second);
+        };
         const auto match = [&](int table) __attribute__((always_inline)) {
             return uint32_t(match_context(*seen[table], predicted));
         };
         const uint32_t coarse = std::min(7, active / 3);
         const auto [ew, en, ene] = v.residuals;
         const uint32_t by_off = off * 32 + active;
-        const uint32_t cubic = fine(3 * (v.w - v.ww) + v.www) * 64 + fine(3 * (v.n - v.nn) + v.nnn);
-        const uint32_t beside = fine(v.w) * 64 + fine(v.n);
-        const uint32_t diagonal = fine(v.ne) * 64 + fine(v.nw);
+        const uint32_t cubic = two(3 * (v.w - v.ww) + v.www, 3 * (v.n - v.nn) + v.nnn);
+        const uint32_t beside = two(v.w, v.n);
+        const uint32_t diagonal = two(v.ne, v.nw);
         const uint32_t onward = fine(2 * v.w - v.ww) * 8 + coarse;
         const int coarser = std::max(0, bits_ - 6);
-        std::array<uint32_t, 24> contexts;
+        std::array<uint32_t, kAllModels> contexts;
         if (q_ == 0)
             contexts = {hashed(predicted),
                         match(0),
@@ -298,12 +297,12 @@ private:
         else
             contexts = {hashed(predicted, v.a, v.b),
                         match(1),
-                        fine(v.w + v.a - v.a_w) * 64 + fine(v.n + v.a - v.a_n),
+                        two(v.w + v.a - v.a_w, v.n + v.a - v.a_n),
                         match(0),
                         match(3),
-                        fine(v.w + v.a - v.a_w) * 64 + fine(v.w + v.b - v.b_w),
+                        two(v.w + v.a - v.a_w, v.w + v.b - v.b_w),
                         beside,
-                        fine(v.n + v.a - v.a_n) * 64 + fine(v.n + v.b - v.b_n),
+                        two(v.n + v.a - v.a_n, v.n + v.b - v.b_n),
                         match(2),
                         uint32_t((signed_class(ew) * 9 + signed_class(en)) * 9 + signed_class(ene)),
                         by_off,
@@ -312,19 +311,19 @@ private:
                         cubic,
                         hashed(v.w, predicted, v.ww, v.a),
                         diagonal};
-        if (Models == 24) {
+        if (Models == kAllModels) {
             uint32_t place[kMostPredictors];
             for (int j = 0; j < kMostPredictors; ++j) {
                 place[j] = eighths(predictions[j]);
                 contexts[16 + j] = place[j] * 32 + blend_.spread(j);
             }
-            contexts[20] = place[0] * 64 + place[2];
+            contexts[20] = place[0] * kDistances + place[2];
             const int beyond = q_ ? v.others[0] : ew;
-            contexts[23] = eighths(mended + beyond * 64) * 64 + eighths(mended + en * 64);
+            contexts[23] = eighths(mended + beyond * 64) * kDistances + eighths(mended + en * 64);
             if (q_ == 0) {
                 contexts[19] = ((mended & 63) >> 2) * 32 + active;
                 contexts[21] = hashed(v.w, v.n, predicted);
-                contexts[22] = place[0] * 64 + place[1];
+                contexts[22] = place[0] * kDistances + place[1];
             } else {
                 contexts[19] = hashed(v.a - v.b, predicted - v.a);
                 contexts[21] = hashed(predicted, v.a);

@@ -24,7 +24,7 @@ public:
 
 private:
     const int limit_;
-    Strips<Sum, 16> wide_;
+    Strips<Sum, 32> wide_;
 };
 
 template <class Sum>

@@ -21,7 +21,7 @@ namespace mmp {
 class Runs {
 public:
     struct Contexts {
-        std::array<uint32_t, 24> of_models;
+        std::array<uint32_t, kAllModels> of_models;
         std::array<int, kMostSets> rows;  // of the sets of weights
     };
 
@@ -77,12 +77,12 @@ public:
         found.of_models.fill(number);
         found.of_models[0] = hashed(*own.sample(row, column - 1), beside[0], beside[1]);
         found.of_models[1] = 4 * std::min(distance, kFarthest) + number;
-        found.of_models[2] = (gap * 4 + here) * 4 + number;
+        found.of_models[2] = (gap / 2 * 4 + here) * 4 + number;
         found.of_models[3] = both * 4 + number;
         found.of_models[4] = number * 32 + active;
-        found.of_models[5] = 4 * std::min(own.width() - column, kFarthest) + number;
-        found.of_models[6] = std::min(breaks, 31) * 32 + std::min(breaks_above_, 31);
-        found.of_models[7] = both * 32 + gap;
+        found.of_models[5] = 4 * activity_class(own.width() - column) + number;
+        found.of_models[6] = std::min(breaks, 15) * 16 + std::min(breaks_above_, 15);
+        found.of_models[7] = both * 16 + gap / 2;
         found.rows = {active, number * 3 + std::min(here, 2), gap * 4 + number, both};
         return found;
     }

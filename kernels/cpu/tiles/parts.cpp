@@ -9,9 +9,6 @@ namespace mmp {
 
 namespace {
 
-// Tools of the stream of the colours: lossless form 0.
-constexpr LosslessTools kColourTools{1, 8, 1, false, 0};
-
 int bits_of(int largest) {
     int bits = 1;
     while (largest >> bits) ++bits;
@@ -44,8 +41,8 @@ void TileParts::decode_palette(int threads, TilePart& now) {
     const int count = form_.colours, entries = palette.entries;
     now = TilePart::kColours;
     const std::vector<uint16_t> planes =
-        decode_samples(palette.colours, {count, 1, entries, form_.level_depth}, kColourTools,
-                       threads, [](int64_t, int64_t) {}, record(0));
+        decode_samples(palette.colours, {count, 1, entries, form_.level_depth},
+                       palette.tools, threads, [](int64_t, int64_t) {}, record(0));
     palette_.colours.resize(planes.size());
     for (int plane = 0; plane < count; ++plane) {
         // Lossless samples have green before red.

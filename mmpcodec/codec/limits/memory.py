@@ -12,9 +12,9 @@ from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.lossless.two_values.bit_rows import line_bits_of
 from mmpcodec.reference.lossless.two_values.places import ENTRIES
-from mmpcodec.reference.lossless.two_values.plane import form_of
+from mmpcodec.reference.lossless.two_values.plane import FORMS
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
-from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, LosslessTools, Tools, trees_of
+from mmpcodec.tools import LosslessTools, Tools, trees_of
 
 SAMPLE_BYTES = 16
 """Bytes for each sample: decoded planes, their traces, and conversion of colours."""
@@ -24,12 +24,12 @@ ELEMENT_BYTES = 1600
 """Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
 LAYER_BYTES = 8 << 20
 """Bytes for models and tables of a layer that is being decoded."""
-LOSSLESS_BYTES = {2: (4 << 20, 0), 8: (12 << 20, 2 << 20), 24: (32 << 20, 4 << 20)}
-"""Bytes for each plane of lossless samples, by number of models: for tables and hashed models, and
-for other models and weights of a group of 16 decisions."""
-LOSSLESS_COLUMN_BYTES = {1: 800, 3: 2560}
-"""Bytes for the sums of the fits of a column of a plane, by number of predictors."""
-REPEATING_BYTES = (8 << 20, 15 << 20, 28 << 20)
+LOSSLESS_BYTES = {1: (4 << 20, 0), 2: (10 << 20, 3 << 19), 3: (22 << 20, 5 << 19)}
+"""Bytes for each plane of lossless samples, by form: for tables and hashed models, and for other
+models and weights of a group of 16 decisions."""
+LOSSLESS_COLUMN_BYTES = {1: 800, 2: 800, 3: 2560}
+"""Bytes for the sums of the fits of a column of a plane, by form."""
+REPEATING_BYTES = {1: 8 << 20, 2: 15 << 20, 3: 28 << 20}
 REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES = 8, 512
 """Bytes for tables of pixels that repeat, by form; for each pixel, and for each column."""
 TWO_VALUES_BYTES = 3 << 20
@@ -92,44 +92,49 @@ def _layer_bytes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
     """Return the bytes for models, tables, sums and dictionaries of a layer of some planes."""
     tools = layer.tools
     if isinstance(tools, LosslessTools):
-        return max(
-            _lossless_bytes(tools.form, tile.width, planes, depth),
-            _repeating_bytes(tools, tile),
-            _two_values_bytes(tools.form, tile.height, tile.width),
-        )
+        return _lossless_bytes(tools, (planes, tile.height, tile.width), depth)
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
 
 
 def _palette_bytes(palette: Palette, tile: Tile, depth: int, planes: int) -> int:
     """Return the bytes for the stream of the colours or of the numbers, whichever needs more."""
     colours = 3 if planes >= 3 else 1
+    tools = palette.tools
     return max(
-        _lossless_bytes(LOSSLESS_FORMS[0], palette.entries, colours, depth),
-        _lossless_bytes(palette.tools.form, tile.width, 1, palette.depth),
-        _repeating_bytes(palette.tools, tile),
-        _two_values_bytes(palette.tools.form, tile.height, tile.width),
+        _lossless_bytes(tools, (colours, 1, palette.entries), depth),
+        _lossless_bytes(tools, (1, tile.height, tile.width), palette.depth),
     )
 
 
-def _lossless_bytes(form: LosslessForm, width: int, planes: int, depth: int) -> int:
-    """Return the bytes for models, tables and sums of planes of lossless samples."""
-    fixed, group = LOSSLESS_BYTES[form.models]
-    columns = LOSSLESS_COLUMN_BYTES[form.predictors] * width
-    return planes * (fixed + group * _most_groups(form.max_error, depth) + columns)
+def _lossless_bytes(tools: LosslessTools, shape: tuple[int, int, int], depth: int) -> int:
+    """Return the bytes for planes of lossless samples, of whichever kind needs the most."""
+    return max(
+        _several_values_bytes(tools, shape, depth),
+        _repeating_bytes(tools, *shape[1:]),
+        _two_values_bytes(tools, *shape[1:]),
+    )
 
 
-def _repeating_bytes(tools: LosslessTools, tile: Tile) -> int:
+def _several_values_bytes(tools: LosslessTools, shape: tuple[int, int, int], depth: int) -> int:
+    """Return the bytes for models, tables and sums of planes of several values."""
+    planes, _, width = shape
+    fixed, group = LOSSLESS_BYTES[tools.lossless_form]
+    columns = LOSSLESS_COLUMN_BYTES[tools.lossless_form] * width
+    return planes * (fixed + group * _most_groups(tools.max_error, depth) + columns)
+
+
+def _repeating_bytes(tools: LosslessTools, height: int, width: int) -> int:
     """Return the bytes for pixels that repeat; models and tables of planes come after them."""
     if tools.max_error:
         return 0
-    columns = REPEATING_COLUMN_BYTES * tile.width
-    pixels = REPEATING_PIXEL_BYTES * tile.width * tile.height
-    return REPEATING_BYTES[tools.lossless_form - 1] + columns + pixels
+    columns = REPEATING_COLUMN_BYTES * width
+    pixels = REPEATING_PIXEL_BYTES * width * height
+    return REPEATING_BYTES[tools.lossless_form] + columns + pixels
 
 
-def _two_values_bytes(form: LosslessForm, height: int, width: int) -> int:
+def _two_values_bytes(tools: LosslessTools, height: int, width: int) -> int:
     """Return the bytes for models and places of a plane of two values."""
-    own = form_of(form)
+    own = FORMS[tools.lossless_form]
     models = len(own.templates) + (8 if own.places > 1 else 4)
     lines = 1 << line_bits_of(height, width)
     tables = lines * (models * MODEL_LINE_BYTES + ENTRIES[own.places] * KEY_LINE_BYTES)

@@ -21,22 +21,19 @@ from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.source_colours.colours import can_have_colours, code_colours
 from mmpcodec.reference.lossless.streams import parted
 from mmpcodec.reference.lossless.values import code_values
-from mmpcodec.tools import BlockTools, LosslessForm, LosslessTools
+from mmpcodec.tools import BlockTools, LosslessTools
 
 FLAT = 0.01e-6
 """Seconds for a sample that needs no decision of its own."""
-LOSSLESS_FAST = 0.1e-6
-LOSSLESS_PREDICTOR = 0.2e-6
-LOSSLESS_MANY_MODELS = 0.2e-6
-"""Seconds for a sample of lossless samples: with 2 models; for each predictor; with 24 models
-more."""
+LOSSLESS = {1: 0.1e-6, 2: 0.2e-6, 3: 0.8e-6}
+"""Seconds for a sample of lossless samples that takes nearly no bits, by form."""
 LOSSLESS_BYTE = 4e-6
-REPEATING = (0.7e-6, 1.9e-6, 2.3e-6)
+REPEATING = {1: 0.7e-6, 2: 1.9e-6, 3: 2.3e-6}
 REPEATING_FLAT = 0.05e-6
 REPEATING_REACH = 1.5e-3
 """Seconds for a sample of pixels that repeat, by form, if no candidate has its colour; for a pixel
 that is flat; for the samples that a byte can hold."""
-TWO_VALUES = (0.15e-6, 0.3e-6, 0.65e-6)
+TWO_VALUES = {1: 0.15e-6, 2: 0.3e-6, 3: 0.65e-6}
 TWO_VALUES_FLAT = 0.04e-6
 TWO_VALUES_REACH = 6e-3
 TWO_VALUES_BYTE = 10e-6
@@ -78,8 +75,8 @@ def seconds_to_decode(
         samples = tile.width * tile.height
         for part in stream.parts:
             if isinstance(part, Palette):
-                form = part.tools.lossless_form - 1
-                own_rate = max(_lossless_rate(part.tools.form), TWO_VALUES[form], REPEATING[form])
+                form = part.tools.lossless_form
+                own_rate = max(LOSSLESS[form], TWO_VALUES[form], REPEATING[form])
                 total += samples * (own_rate + FLAT)
                 continue
             bits = depth_of(part, stream.layout, depth)
@@ -131,29 +128,17 @@ def _lossless_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: b
     flat = int(values == 1)
     if peek and short and not known:
         flat = _flat_planes(layer, tile, planes, depth)
-    rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
+    rates = flat * FLAT + (planes - flat) * LOSSLESS[tools.lossless_form]
     several = samples * rates + size * LOSSLESS_BYTE
     if not tools.max_error and not (peek and _is_natural(layer, tile, planes, depth)):
-        own = (planes - flat) * REPEATING[tools.lossless_form - 1]
+        own = (planes - flat) * REPEATING[tools.lossless_form]
         repeating = samples * REPEATING_FLAT + min(samples * own, size * REPEATING_REACH)
         several = max(several, repeating)
     if not alone or flat or (values or 0) > 2:
         return several
-    reach = min(samples * _two_values_rate(tools), size * TWO_VALUES_REACH)
+    reach = min(samples * TWO_VALUES[tools.lossless_form], size * TWO_VALUES_REACH)
     two = samples * TWO_VALUES_FLAT + reach + size * TWO_VALUES_BYTE
     return two if values == 2 or depth == 1 else max(two, several)
-
-
-def _two_values_rate(tools: LosslessTools) -> float:
-    """Return the seconds for a mixed pixel of a plane of two values."""
-    return TWO_VALUES[tools.lossless_form - 1]
-
-
-def _lossless_rate(form: LosslessForm) -> float:
-    """Return the seconds for a sample that takes nearly no bits."""
-    if form.models == 2:
-        return LOSSLESS_FAST
-    return LOSSLESS_PREDICTOR * form.predictors + LOSSLESS_MANY_MODELS * (form.models > 8)
 
 
 def _values_of(layer: Layer, depth: int) -> int | None:

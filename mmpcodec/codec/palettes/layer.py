@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.errors import CorruptStream, FormatError
-from mmpcodec.format.palette import SECTION, ColourTools, Palette, Streams, joined
+from mmpcodec.format.palette import SECTION, Palette, Streams, joined
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import PALETTE_COLOURS
 from mmpcodec.reference.palette import PaletteSamples
@@ -39,12 +39,11 @@ def encode_palette(
 ) -> tuple[Palette, Trace]:
     """Encode a palette: colours and numbers as in ``PaletteSamples``.
 
-    ``depth`` is that of the colours, ``tools`` are for the numbers. Without the colours only the
-    trace of the numbers is of use.
+    ``depth`` is that of the colours. Without the colours only the trace of the numbers is of use.
     """
     stream, trace = b"", Trace({})
     if of_colours:
-        row = PlaneTask(colours[None], EncodeParams(tools=ColourTools()), depth)
+        row = PlaneTask(colours[None], EncodeParams(tools=tools), depth)
         coded = backend.encode(row, threads=threads)
         stream, trace = coded.payload, coded.trace
     palette = Palette(tools, len(colours), transparent, b"")
@@ -74,7 +73,7 @@ def decode_palette(
     streams = palette.streams()
     with _named(palette, "colours"):
         size = 1, palette.entries, colours_count
-        row = backend.decode(streams.colours, size, ColourTools(), depth=depth, threads=threads)
+        row = backend.decode(streams.colours, size, palette.tools, depth=depth, threads=threads)
     with _named(palette, "numbers"):
         own = backend.decode(
             streams.numbers,

@@ -1,4 +1,4 @@
-"""The logistic mixture of 8 or 24 context models, with sets of weights and a last stage.
+"""The logistic mixture of 8 context models, or of 24 with four sets of weights and a last stage.
 
 Source: section "Logistic mixing" of ``docs/format/format.md``; after M. Mahoney, "Adaptive weighing
 of context models for lossless data compression", Florida Tech report CS-2005-16, 2005.
@@ -14,15 +14,16 @@ from mmpcodec.reference.entropy.binary import ONE, BitCoder, moved
 
 MOST_STRETCH, MOST_MIXED = 2047, 2815
 """Largest logarithmic odds of a model and of a mixture, in 1/256."""
-LINE_BITS, LINE_DECISIONS = 16, 16
-"""Binary logarithm of the lines of a hashed model, and decisions of a line."""
+LINE_BITS, LINE_DECISIONS = {8: 13, 24: 15}, 16
+"""Binary logarithm of the lines of a hashed model, by number of models; decisions of a line."""
 PART_FACTOR, LINE_FACTOR = 2654435761, 789269575
 """Factors of the hash of a line."""
 LEAST_PROBABILITY, MOST_PROBABILITY = 32, ONE - 32
 """Lowest and highest probability of a model and of the last stage, in 1/65536."""
 MOST_USES = 127
-START_WEIGHT = {8: 2621, 24: 1200}
-"""Initial weight by number of models."""
+START_WEIGHT, WEIGHT_SETS = {8: 2621, 24: 1200}, {8: 1, 24: 4}
+"""Initial weight, and number of sets of weights, by number of models. Several sets have a last
+stage."""
 MOST_WEIGHT, WEIGHT_BITS = 28000, 14
 """Largest weight, and binary logarithm of the unit of weights."""
 MOST_GAIN = (1 << 15) - 1
@@ -105,10 +106,6 @@ class LogisticMixing:
     ----------
     models : int
         Number of models, 8 or 24.
-    weight_sets : int
-        Number of sets of weights, 1 or 4.
-    last_stage : bool
-        Whether the last stage corrects the probability.
     hashed : collection of int
         Models, from 0, whose contexts are hashed to lines.
 
@@ -123,9 +120,10 @@ class LogisticMixing:
         Probabilities of the last stage, in 1/65536.
     """
 
-    def __init__(self, models: int, weight_sets: int, last_stage: bool, hashed: Collection[int]):
-        self.models, self.weight_sets, self.last_stage = models, weight_sets, last_stage
-        self.hashed = hashed
+    def __init__(self, models: int, hashed: Collection[int]):
+        self.models, self.hashed = models, hashed
+        self.weight_sets = WEIGHT_SETS[models]
+        self.last_stage = self.weight_sets > 1
         self.states: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.sets: dict[tuple[int, int, int], WeightSet] = {}
         self.shares: dict[int, list[int]] = {}
@@ -211,7 +209,8 @@ class LogisticMixing:
     def _key(self, model: int, context: int, decision: int) -> tuple[int, int, int]:
         """Return the key of a model's state."""
         if model in self.hashed:
-            return model, hashed_line(context, decision), decision % LINE_DECISIONS
+            line = hashed_line(context, decision, LINE_BITS[self.models])
+            return model, line, decision % LINE_DECISIONS
         return model, context, decision
 
 
@@ -222,10 +221,10 @@ def learned(state: tuple[int, int], bit: int) -> tuple[int, int]:
     return _limited(probability), min(uses + 1, MOST_USES)
 
 
-def hashed_line(context: int, decision: int) -> int:
-    """Return the line of a hashed model for a context and a decision, 0 to 65535."""
+def hashed_line(context: int, decision: int, bits: int) -> int:
+    """Return the line of a hashed model of ``2**bits`` lines for a context and a decision."""
     y = (context + (decision // LINE_DECISIONS) * PART_FACTOR) * LINE_FACTOR % 2**32
-    return (y ^ y >> 15) % 2**LINE_BITS
+    return (y ^ y >> 15) % 2**bits
 
 
 def first_stage() -> list[int]:

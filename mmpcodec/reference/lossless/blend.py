@@ -23,12 +23,10 @@ WIDE_COUNTS: tuple[Counts, ...] = (18, 0, 0), (10, 20, 0), (10, 20, 9)
 NEAR_COUNTS: tuple[Counts, ...] = (6, 0, 0), (4, 3, 0), (4, 2, 2)
 """Numbers of regressors, by the number of earlier planes."""
 FAST_PREDICTORS = ((32, NARROW_COUNTS),)
-PREDICTORS = {
-    1: ((16, WIDE_COUNTS),),
-    3: ((8, NARROW_COUNTS), (NEAR, NEAR_COUNTS), (32, WIDE_COUNTS)),
-}
-"""Predictors of the fast mode, and of the other forms by their number: columns of a strip, or
-``NEAR``, and numbers of regressors."""
+ONE_PREDICTOR = ((32, WIDE_COUNTS),)
+THREE_PREDICTORS = (8, NARROW_COUNTS), (NEAR, NEAR_COUNTS), (32, WIDE_COUNTS)
+"""Predictors of the fast mode, and of the other forms: columns of a strip, or ``NEAR``, and numbers
+of regressors."""
 MOST_PREDICTORS = 3
 LEAST_LOGARITHM, SPREAD_STEP, MOST_SPREAD = 88, 5, 31
 """Classes of the cost of a predictor: logarithm of class 0, step of a class, last class."""
@@ -146,7 +144,7 @@ class Blend:
     before : sequence of Plane
         The earlier planes, the last one first.
     predictors : sequence of (int, tuple)
-        The predictors in use: ``FAST_PREDICTORS`` or one of ``PREDICTORS``.
+        The predictors in use.
 
     Attributes
     ----------

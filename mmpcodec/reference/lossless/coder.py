@@ -17,7 +17,7 @@ from mmpcodec.reference.entropy.logistic_mixing import LogisticMixing
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless import fast_coder
-from mmpcodec.reference.lossless.blend import PREDICTORS, Blend
+from mmpcodec.reference.lossless.blend import ONE_PREDICTOR, THREE_PREDICTORS, Blend
 from mmpcodec.reference.lossless.context import (
     Context,
     Corrector,
@@ -65,7 +65,10 @@ NOISY_MODELS = ((0, 4, 5, 6, 8, 9, 10, 11), (0, 2, 5, 6, 7, 9, 10, 11))
 """The models in use in noisy planes if there are 8, without and with earlier planes."""
 HASHED = ((0, 11, 14, 21), (0, 11, 14, 19, 21, 22))
 """Models whose contexts are hashed, without and with earlier planes."""
-ALL_MODELS = 24
+ALL_MODELS, MODELS = 24, {2: 8, 3: 24}
+"""All models, and their number by lossless form."""
+DISTANCES = 16
+"""Classes of distances, rounded up."""
 MODELLED_DIGITS = 2
 """Digits of a distance below the leading one that models predict in noisy planes."""
 
@@ -78,7 +81,7 @@ class PlaneCoder:
     planes : list of Plane
         The earlier planes, then the plane to code.
     coder : BitCoder
-    form : LosslessForm
+    tools : LosslessTools
         As in ``encode_planes``.
     cells : CellRates
         Gets the rate of each sample.
@@ -92,7 +95,7 @@ class PlaneCoder:
         self,
         planes: list[Plane],
         coder: BitCoder,
-        form,
+        tools,
         cells: CellRates,
         noisy: bool,
         blocks: Blocks | None = None,
@@ -102,22 +105,22 @@ class PlaneCoder:
         self.before = planes[-2:-4:-1]
         self.coder = coder
         self.cells = cells
-        self.max_error = form.max_error
-        self.step = 2 * form.max_error + 1
+        self.max_error = tools.max_error
+        self.step = 2 * tools.max_error + 1
         self.bits = self.plane.most.bit_length()
-        predictors = form.predictors if blocks is None else 1
-        self.blend = Blend(self.plane, self.before, PREDICTORS[predictors])
+        self.has_runs = tools.lossless_form == 2 or blocks is not None
+        predictors = ONE_PREDICTOR if self.has_runs else THREE_PREDICTORS
+        self.blend = Blend(self.plane, self.before, predictors)
         self.corrector = Corrector(self.plane, self.before)
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
         self.noisy = noisy
         has_earlier = len(self.before) > 0
-        self.models = tuple(range(form.models))
-        if noisy and form.models < ALL_MODELS:
+        self.models = tuple(range(MODELS[tools.lossless_form]))
+        if noisy and len(self.models) < ALL_MODELS:
             self.models = NOISY_MODELS[has_earlier]
         hashed = [k for k, model in enumerate(self.models) if model in HASHED[has_earlier]]
-        self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage, hashed)
+        self.mixed = LogisticMixing(len(self.models), hashed)
         self.runs = Runs(self.plane, self.before)
-        self.has_runs = predictors == 1
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
@@ -210,7 +213,9 @@ class PlaneCoder:
             return 8 * distance_class(value - predicted) + coarse
 
         def two(first: int, second: int) -> int:
-            return 64 * distance_class(first - predicted) + distance_class(second - predicted)
+            return DISTANCES * distance_class(first - predicted) + distance_class(
+                second - predicted
+            )
 
         cubes = two(3 * (w - ww) + www, 3 * (n - nn) + nnn)
         if not self.before:
@@ -268,14 +273,14 @@ class PlaneCoder:
         places = first, second, third = [eighths(fit) for fit in self.blend.fits]
         shared = [32 * place + own for place, own in zip(places, self.blend.spreads, strict=True)]
         beyond = near.earlier[0] if self.before else near.residuals[0]
-        last = 64 * eighths(mended + 64 * beyond) + eighths(mended + 64 * near.residuals[1])
+        last = DISTANCES * eighths(mended + 64 * beyond) + eighths(mended + 64 * near.residuals[1])
         if not self.before:
             return (
                 *shared,
                 32 * (mended % 64 >> 2) + near.active,
-                64 * first + third,
+                DISTANCES * first + third,
                 summed((w, n, predicted)),
-                64 * first + second,
+                DISTANCES * first + second,
                 last,
             )
         a, a_w, a_n = self.before[0].around(row, column, ((0, 0), *OWN[:2])).tolist()
@@ -283,7 +288,7 @@ class PlaneCoder:
         return (
             *shared,
             summed((a - b, predicted - a)),
-            64 * first + third,
+            DISTANCES * first + third,
             summed((predicted, a)),
             summed((w - a_w, predicted - a, n - a_n)),
             last,
@@ -366,7 +371,7 @@ def low_decision(digit: int) -> int:
 def encode_planes(
     samples: np.ndarray,
     depth: int,
-    form,
+    tools,
     progress: Callable[[int, int], None],
     chain: TwoValuesChain | None = None,
     source: SourcePlanes | None = None,
@@ -379,9 +384,7 @@ def encode_planes(
         Samples of the C planes in coding order, below ``2**depth``.
     depth : int
         Bits of a sample, 1 to 16.
-    form : LosslessForm
-        It has the attributes ``predictors`` (1 or 3), ``models`` (2, 8 or 24), ``weight_sets`` (1
-        or 4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
+    tools : LosslessTools
     progress : callable
         Called with the number of 16x16 squares done and the number of all.
     chain : TwoValuesChain or None
@@ -401,7 +404,7 @@ def encode_planes(
     """
     writers = [SymbolWriter(LOSSLESS_SYNTAX, coarse=True) for _ in samples]
     shape = samples.shape
-    made = _code_planes(writers, samples, shape, depth, form, progress, chain, source)
+    made = _code_planes(writers, samples, shape, depth, tools, progress, chain, source)
     decoded, rates = made
     return joined([writer.finish() for writer in writers]), decoded, _bits(writers), rates
 
@@ -410,7 +413,7 @@ def decode_planes(
     payload: bytes,
     shape: tuple[int, int, int],
     depth: int,
-    form,
+    tools,
     progress: Callable[[int, int], None],
     chain: TwoValuesChain | None = None,
 ) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
@@ -423,7 +426,7 @@ def decode_planes(
         Number of planes C, height H and width W.
     depth : int
         Bits of a sample, 1 to 16.
-    form : LosslessForm
+    tools : LosslessTools
         As in ``encode_planes``.
     progress : callable
         Called with the number of 16x16 squares done and the number of all.
@@ -445,12 +448,12 @@ def decode_planes(
     """
     streams = parted(payload, shape[0])
     readers = [SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True) for stream in streams]
-    samples, rates = _code_planes(readers, None, shape, depth, form, progress, chain)
+    samples, rates = _code_planes(readers, None, shape, depth, tools, progress, chain)
     return samples, _bits(readers), rates
 
 
 def _code_planes(
-    coders, given, shape, depth, form, progress, chain, source=None
+    coders, given, shape, depth, tools, progress, chain, source=None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Code planes; ``given`` are the samples to encode, or None to decode.
 
@@ -460,13 +463,13 @@ def _code_planes(
     cell_rates : (R, C) int64 array
     """
     count, colours = len(coders), SourceColours()
-    if can_have_colours(count, shape[1:], depth, form.max_error):
+    if can_have_colours(count, shape[1:], depth, tools.max_error):
         colours = code_colours(coders[0], None if given is None else colours_of(source))
     wanted: list[Any] = [None] * count if given is None else list(given)
     if source is not None:
         wanted[:3] = source.luma, *source.chroma
     values = [
-        _values_of(coder, own, depth, form) for coder, own in zip(coders, wanted, strict=True)
+        _values_of(coder, own, depth, tools) for coder, own in zip(coders, wanted, strict=True)
     ]
     for own in values:
         check_values(len(own), chain)
@@ -480,21 +483,21 @@ def _code_planes(
         Plane(*colours.plane_shape(number, shape[1:]), len(own) - 1)
         for number, own in enumerate(values)
     ]
-    two_values = count == 1 and form.max_error == 0 and planes[0].most == 1
+    two_values = count == 1 and tools.max_error == 0 and planes[0].most == 1
     pixels = None
     if not two_values and colours.kind == NONE:
-        pixels = code_blocks(coders[0], planes, together, form)
+        pixels = code_blocks(coders[0], planes, together, tools)
     blocks = pixels.blocks if pixels else None
     samples_coders: list[PlaneCoder | FastCoder | TwoValuesCoder | None] = []
     for number, coder in enumerate(coders):
         samples_coder: PlaneCoder | FastCoder | TwoValuesCoder | None = None
         if two_values:
-            samples_coder = begun_plane(planes[0], coder, form, numbers[0], chain)
+            samples_coder = begun_plane(planes[0], coder, tools, numbers[0], chain)
         elif planes[number].most and not (blocks is not None and blocks.repeats.all()):
             cells = CellRates(shape[1:], coder.tally, colours.steps(number))
             before = [planes[other] for other in colours.before(number)]
             more = numbers[number], cells, blocks
-            samples_coder = _samples_coder([*before, planes[number]], coder, form, *more)
+            samples_coder = _samples_coder([*before, planes[number]], coder, tools, *more)
         samples_coders.append(samples_coder)
     reported = (count + (blocks is not None), *shape[1:])
     rates = np.zeros([-(-side // CELL) for side in shape[1:]], np.int64)
@@ -527,9 +530,9 @@ def _code_planes(
     return np.array(found, np.uint16), rates
 
 
-def _values_of(coder, given: np.ndarray | None, depth: int, form) -> np.ndarray:
+def _values_of(coder, given: np.ndarray | None, depth: int, tools) -> np.ndarray:
     """Code the values of a plane; ``given`` are the samples to encode, or None to decode."""
-    if form.max_error:
+    if tools.max_error:
         return np.arange(1 << depth)
     if given is None:
         return code_values(coder, depth, None, False)
@@ -540,7 +543,7 @@ def _values_of(coder, given: np.ndarray | None, depth: int, form) -> np.ndarray:
 def _samples_coder(
     planes: list[Plane],
     coder,
-    form,
+    tools,
     numbers: np.ndarray | None,
     cells: CellRates,
     blocks: Blocks | None,
@@ -553,21 +556,21 @@ def _samples_coder(
         The earlier planes, then the plane to code.
     coder : SymbolReader or SymbolWriter
         It codes one bit of the plane here, if the coder of its samples needs one.
-    form : LosslessForm
+    tools : LosslessTools
     numbers : (H, W) int array or None
         The samples to encode; None decodes.
     cells : CellRates
     blocks : Blocks or None
         Which samples are known.
     """
-    fast = form.models == fast_coder.MODELS
+    fast = tools.lossless_form == fast_coder.FORM
     wanted = None if fast or numbers is None else is_noisy(numbers)
     noisy = not fast and bool(coder.bit("map", ONE // 2, wanted))
     # The rate of values and of this bit belongs to no cell.
     cells.begin()
     if fast:
-        return FastCoder(planes, coder, form, cells, blocks)
-    return PlaneCoder(planes, coder, form, cells, noisy, blocks)
+        return FastCoder(planes, coder, tools, cells, blocks)
+    return PlaneCoder(planes, coder, tools, cells, noisy, blocks)
 
 
 def report_row(

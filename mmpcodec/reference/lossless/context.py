@@ -222,19 +222,9 @@ def activity_class(activity: int) -> int:
 
 
 def distance_class(distance: int) -> int:
-    """Return the class 1 to 61 of a distance from the prediction (f in the format)."""
-    m = abs(distance)
-    if m < 12:
-        k = m
-    elif m < 24:
-        k = 12 + (m - 12 >> 1)
-    elif m < 56:
-        k = 18 + (m - 24 >> 2)
-    elif m < 96:
-        k = 26 + (m - 56 >> 4)
-    else:
-        k = 29 if m < 160 else 30
-    return 31 + k if distance >= 0 else 31 - k
+    """Return the class 0 to 14 of a distance from the prediction (f in the format)."""
+    size = sum(abs(distance) >= bound for bound in (1, 2, 3, 5, 8, 12, 32))
+    return 7 - size if distance < 0 else 7 + size
 
 
 def signed_class(value: int) -> int:

@@ -24,8 +24,8 @@ from mmpcodec.reference.lossless.plane import OWN, Plane
 from mmpcodec.reference.lossless.prediction import FRACTION_BITS
 
 SECTION = "Fast mode"
-MODELS = 2
-"""Value of the tool *models* that chooses this form."""
+FORM = 1
+"""The lossless form that is the fast mode."""
 NEIGHBOURS, LINE_BITS = 6, 14
 """Neighbours of the table of earlier samples, and binary logarithm of its lines."""
 MOST_KNOWN_USES = 7
@@ -47,7 +47,7 @@ class FastCoder:
     planes : list of Plane
         The earlier planes, then the plane to code.
     coder : BitCoder
-    form : LosslessForm
+    tools : LosslessTools
         As in ``encode_planes``.
     cells : CellRates
         Gets the rate of each sample.
@@ -64,7 +64,7 @@ class FastCoder:
         self,
         planes: list[Plane],
         coder: BitCoder,
-        form,
+        tools,
         cells: CellRates,
         blocks: Blocks | None = None,
     ):
@@ -72,7 +72,7 @@ class FastCoder:
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder, self.cells = coder, cells
-        self.max_error, self.step = form.max_error, 2 * form.max_error + 1
+        self.max_error, self.step = tools.max_error, 2 * tools.max_error + 1
         self.step_bits = self.step.bit_length() - 1
         self.blend = Blend(self.plane, self.before, FAST_PREDICTORS)
         self.table = EarlierSamples()

@@ -75,12 +75,12 @@ class Runs:
         return (
             summed((w, *others)),
             4 * min(column - self.after, FARTHEST) + n,
-            4 * (4 * gap + own) + n,
+            4 * (4 * (gap // 2) + own) + n,
             4 * (4 * above + own) + n,
             32 * n + active,
-            4 * min(self.plane.width - column, FARTHEST) + n,
-            32 * min(self.breaks, 31) + min(self.breaks_above, 31),
-            32 * (4 * above + own) + gap,
+            4 * activity_class(self.plane.width - column) + n,
+            16 * min(self.breaks, 15) + min(self.breaks_above, 15),
+            16 * (4 * above + own) + gap // 2,
             *[n] * 16,
         )
 

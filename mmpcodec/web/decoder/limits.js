@@ -5,7 +5,7 @@ import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
 import { TOGETHER, coloursOf } from "./format/layers.js";
 import { fragmentsIn, paddedSamples } from "./format/tiles.js";
-import { COLOUR_TOOLS, LOSSLESS, LOSSLESS_FORMS, TREES } from "./format/tools.js";
+import { LOSSLESS, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
  *              maxSeconds: number, maxPictures: number }} Limits */
@@ -25,20 +25,17 @@ const SAMPLE_BYTES = 16;
 const NUMBER_BYTES = 2;
 const ELEMENT_BYTES = 1600;
 const LAYER_BYTES = 8 * 2 ** 20;
-/** By number of models: bytes of a plane, and of each group of decisions. */
-const LOSSLESS_BYTES = new Map([
-  [2, [4 * 2 ** 20, 0]],
-  [8, [12 * 2 ** 20, 2 * 2 ** 20]],
-  [24, [32 * 2 ** 20, 4 * 2 ** 20]],
-]);
-/** By number of predictors. */
-const LOSSLESS_COLUMN_BYTES = new Map([[1, 800], [3, 2560]]);
-/** Of pixels that repeat, by form of 0 to 3; for each pixel and each column. */
+/** By form of 1 to 3: bytes of a plane, and of each group of decisions; of a column. */
+const LOSSLESS_BYTES = [[0, 0], [4, 0], [10, 1.5], [22, 2.5]].map((sizes) =>
+  sizes.map((size) => size * 2 ** 20)
+);
+const LOSSLESS_COLUMN_BYTES = [0, 800, 800, 2560];
+/** Of pixels that repeat, by form of 1 to 3; for each pixel and each column. */
 const REPEATING_BYTES = [0, 8, 15, 28].map((size) => size * 2 ** 20);
 const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES] = [8, 512];
-/** Of planes of two values: what does not grow; by form of 0 to 3, a line of all its tables. */
+/** Of planes of two values: what does not grow; by form of 1 to 3, a line of all its tables. */
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
-const TWO_VALUES_LINE_BYTES = [120, 120, 240, 372];
+const TWO_VALUES_LINE_BYTES = [0, 120, 240, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
 /**
  * Of each pixel of the rows of a chain, in bits and words, and columns beside each row that count as
@@ -48,9 +45,8 @@ const [CHAIN_BYTES, CHAIN_BESIDE, MOST_CHAIN] = [3, 64, 8];
 /** Of a new instance, and of each sample beside SAMPLE_BYTES. */
 const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
 const FLAT = 0.01e-6;
-const LOSSLESS_FAST = 0.1e-6;
-const LOSSLESS_PREDICTOR = 0.2e-6;
-const LOSSLESS_MANY_MODELS = 0.2e-6;
+/** Of a lossless sample that takes nearly no bits, by form of 1 to 3. */
+const LOSSLESS_SAMPLE = [0, 0.1e-6, 0.2e-6, 0.8e-6];
 const LOSSLESS_BYTE = 4e-6;
 /** Of pixels that repeat: a sample without a candidate, by form of 1 to 3. */
 const REPEATING = [0, 0.7e-6, 1.9e-6, 2.3e-6];
@@ -137,7 +133,7 @@ export function checkSeconds(tiles, planes, limits) {
     if (stream.palette) {
       const { tools } = stream.palette;
       const form = tools.lossless_form;
-      seconds += samples * (Math.max(losslessRate(tools), TWO_VALUES[form], REPEATING[form]) + FLAT);
+      seconds += samples * (Math.max(LOSSLESS_SAMPLE[form], TWO_VALUES[form], REPEATING[form]) + FLAT);
     }
     for (const layer of stream.layers) seconds += layerSeconds(layer, samples, own);
   }
@@ -154,7 +150,7 @@ export function checkSeconds(tiles, planes, limits) {
 function layerSeconds({ coding, tools, depth, payload }, pixels, planes) {
   const [size, samples] = [payload.length, pixels * planes];
   if (coding === LOSSLESS) {
-    const apart = samples * losslessRate(tools) + size * LOSSLESS_BYTE;
+    const apart = samples * LOSSLESS_SAMPLE[tools.lossless_form] + size * LOSSLESS_BYTE;
     if (tools.max_error) return apart;
     const reach = Math.min(samples * REPEATING[tools.lossless_form], size * REPEATING_REACH);
     const several = Math.max(apart, pixels * REPEATING_FLAT + reach);
@@ -170,16 +166,6 @@ function layerSeconds({ coding, tools, depth, payload }, pixels, planes) {
   }
   const slow = samples * (BLOCKS_SAMPLE + (tools.dictionary ? TREES_SAMPLE : 0));
   return samples * FLAT + Math.min(slow, size * BLOCKS_REACH) + size * BLOCKS_BYTE;
-}
-
-/**
- * Returns the seconds for a sample that takes nearly no bits.
- * @param {import("./format/tools.js").ToolValues} tools
- */
-function losslessRate(tools) {
-  const [predictors, models] = LOSSLESS_FORMS[tools.lossless_form];
-  if (models === 2) return LOSSLESS_FAST;
-  return LOSSLESS_PREDICTOR * predictors + (models > 8 ? LOSSLESS_MANY_MODELS : 0);
 }
 
 /**
@@ -241,9 +227,7 @@ function chainBytes(last, earlier, { maxSamples }) {
  */
 function layerBytes({ coding, tools, depth }, tile, planes) {
   if (coding === LOSSLESS) {
-    const several = losslessBytes(tools, tile.width, planes, depth);
-    const other = Math.max(repeatingBytes(tools, tile), twoValuesBytes(tools, tile));
-    return taken(Math.max(several, other), tile, planes);
+    return taken(losslessBytes(tools, tile, planes, depth), tile, planes);
   }
   if (coding !== TREES && !tools.dictionary) return LAYER_BYTES;
   const inserted = LEVELS + MOST_INSERTIONS * fragmentsIn(tile);
@@ -259,24 +243,36 @@ function layerBytes({ coding, tools, depth }, tile, planes) {
  */
 function paletteBytes({ tools, entries, transparent }, tile, depth, planes) {
   const bits = Math.max(1, 32 - Math.clz32(entries - 1 + Number(transparent)));
-  const ofColours = losslessBytes(COLOUR_TOOLS, entries, coloursOf(planes), depth);
-  const several = losslessBytes(tools, tile.width, 1, bits);
-  const other = Math.max(repeatingBytes(tools, tile), twoValuesBytes(tools, tile));
-  const ofNumbers = Math.max(several, other);
+  const row = { width: entries, height: 1 };
+  const ofColours = losslessBytes(tools, row, coloursOf(planes), depth);
+  const ofNumbers = losslessBytes(tools, tile, 1, bits);
   return taken(Math.max(ofColours, ofNumbers), tile, 1);
 }
 
+/** @typedef {{ width: number, height: number }} Size */
+
 /**
- * Returns the bytes for models, tables and sums of planes of lossless samples.
+ * Returns the bytes for planes of lossless samples, of whichever kind needs the most.
+ * @param {import("./format/tools.js").ToolValues} tools
+ * @param {Size} size
+ * @param {number} planes
+ * @param {number} depth
+ */
+function losslessBytes(tools, size, planes, depth) {
+  const other = Math.max(repeatingBytes(tools, size), twoValuesBytes(tools, size));
+  return Math.max(severalValuesBytes(tools, size.width, planes, depth), other);
+}
+
+/**
+ * Returns the bytes for models, tables and sums of planes of several values.
  * @param {import("./format/tools.js").ToolValues} tools
  * @param {number} width
  * @param {number} planes
  * @param {number} depth
  */
-function losslessBytes({ lossless_form: form, max_error: maxError }, width, planes, depth) {
-  const [predictors, models] = LOSSLESS_FORMS[form];
-  const [fixed, group] = /** @type {number[]} */ (LOSSLESS_BYTES.get(models));
-  const columns = width * /** @type {number} */ (LOSSLESS_COLUMN_BYTES.get(predictors));
+function severalValuesBytes({ lossless_form: form, max_error: maxError }, width, planes, depth) {
+  const [fixed, group] = LOSSLESS_BYTES[form];
+  const columns = width * LOSSLESS_COLUMN_BYTES[form];
   const largest = Math.floor((2 ** depth - 1 + maxError) / (2 * maxError + 1));
   const groups = (32 - Math.clz32(largest) + 4) >> 1;
   return planes * (fixed + group * groups + columns);
@@ -285,7 +281,7 @@ function losslessBytes({ lossless_form: form, max_error: maxError }, width, plan
 /**
  * Returns the bytes for pixels that repeat; models and tables of planes come after them.
  * @param {import("./format/tools.js").ToolValues} tools
- * @param {Tile} tile
+ * @param {Size} size
  */
 function repeatingBytes({ lossless_form: form, max_error: maxError }, { width, height }) {
   if (maxError) return 0;
@@ -296,7 +292,7 @@ function repeatingBytes({ lossless_form: form, max_error: maxError }, { width, h
 /**
  * Returns the bytes for models and places of a plane of two values.
  * @param {import("./format/tools.js").ToolValues} tools
- * @param {Tile} tile
+ * @param {Size} size
  */
 function twoValuesBytes({ lossless_form: form }, { width, height }) {
   const digits = Math.floor(Math.log2(width * height)) + 1;

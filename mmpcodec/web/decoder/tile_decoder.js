@@ -7,7 +7,6 @@ import {
   BLOCKS,
   BLOCK_TOOLS,
   LOSSLESS,
-  LOSSLESS_FORMS,
   TREE_TOOLS,
   inOrder,
 } from "./format/tools.js";
@@ -164,4 +163,4 @@ function* numbersOfEarlier(earlier) {
 }
 
 /** @param {ToolValues} tools */
-const losslessTools = (tools) => [...LOSSLESS_FORMS[tools.lossless_form], tools.max_error];
+const losslessTools = (tools) => [tools.lossless_form, tools.max_error];

@@ -10,7 +10,7 @@ from support.planes import COLOURS, made_from, outcome
 from mmpcodec import _cpu
 from mmpcodec.reference.lossless import coder
 from mmpcodec.reference.lossless.source_colours.colours import JPEG, SourceColours
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LosslessTools
 
 
 def facts(source):
@@ -41,10 +41,10 @@ def test_small_and_narrow_pictures(shape):
     made = made_from(SourceColours(JPEG, (True, True)), shape)
     found = _cpu.find_source_planes(made.planes, 1)
     payload, shown, *_ = _cpu.encode_lossless(
-        made.planes, 8, LOSSLESS_FORMS[1], 1, None, None, found
+        made.planes, 8, LosslessTools(1), 1, None, None, found
     )
     np.testing.assert_array_equal(shown, made.planes)
-    decoded, *_ = _cpu.decode_lossless(payload, (3, *shape), 8, LOSSLESS_FORMS[1], 1, None)
+    decoded, *_ = _cpu.decode_lossless(payload, (3, *shape), 8, LosslessTools(1), 1, None)
     np.testing.assert_array_equal(decoded, made.planes)
 
 
@@ -53,7 +53,7 @@ def test_clipped_pixels():
     made = made_from(SourceColours(JPEG), (40, 50), spread=120)
     assert np.isin(made.planes, (0, 255)).any(axis=0).mean() > 0.3
     found = _cpu.find_source_planes(made.planes, 1)
-    _, shown, *_ = _cpu.encode_lossless(made.planes, 8, LOSSLESS_FORMS[2], 1, None, None, found)
+    _, shown, *_ = _cpu.encode_lossless(made.planes, 8, LosslessTools(2), 1, None, None, found)
     np.testing.assert_array_equal(shown, made.planes)
 
 
@@ -64,11 +64,11 @@ def test_other_colours_have_none(seed):
 
 
 @pytest.mark.parametrize("colours", COLOURS, ids=str)
-@pytest.mark.parametrize("form", range(1, len(LOSSLESS_FORMS)))
+@pytest.mark.parametrize("form", range(1, 4))
 def test_equal_bytes(colours, form):
     made = made_from(colours, (13, 18), corrected=11, spread=50)
     planes = np.concatenate([made.planes, made.luma[None] // 3])[: 3 + form % 2]
-    source, tools = _cpu.find_source_planes(planes, 2), LOSSLESS_FORMS[form]
+    source, tools = _cpu.find_source_planes(planes, 2), LosslessTools(form)
     assert source is not None
     expected, *_, cells = coder.encode_planes(planes, 8, tools, silent, None, source)
     payload, shown, _, own = _cpu.encode_lossless(planes, 8, tools, 3, None, None, source)
@@ -89,7 +89,7 @@ def test_equal_bytes(colours, form):
     st.integers(3, 4),
 )
 def test_random_payloads_decode_alike(payload, height, width, form, planes):
-    shape, tools = (planes, height, width), LOSSLESS_FORMS[form]
+    shape, tools = (planes, height, width), LosslessTools(form)
     expected = outcome(lambda: coder.decode_planes(payload, shape, 8, tools, silent)[0])
     found = outcome(lambda: _cpu.decode_lossless(payload, shape, 8, tools, 1, None)[0])
     assert found == expected

@@ -181,11 +181,7 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
 int run_input(const uint8_t* data, size_t size);
 
 inline LosslessTools lossless_tools(Bytes& bytes, int depth) {
-    constexpr LosslessTools kForms[] = {{1, 8, 1, false, 0},
-                                        {1, 2, 1, false, 0},
-                                        {1, 8, 4, true, 0},
-                                        {3, 24, 4, true, 0}};
-    LosslessTools tools = kForms[bytes.number(0, 3)];
+    LosslessTools tools{bytes.number(1, 3), 0};
     tools.max_error = bytes.number(0, 1) ? bytes.number(0, 1 << (depth - 1)) : 0;
     return tools;
 }

@@ -28,7 +28,7 @@ class Prediction:
         elif tools["models"] == 2:
             kinds = ((Strips, 32, FEW),)
         else:
-            kinds = ((Strips, 16, MANY),)
+            kinds = ((Strips, 32, MANY),)
         self.predictors = []
         for kind, columns, numbers in kinds:
             self.predictors.append((kind(plane.width, sum(numbers[q]), columns), numbers[q]))

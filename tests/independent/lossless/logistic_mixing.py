@@ -40,9 +40,10 @@ class LogisticMixing:
         self.hashed = (1, 12, 15, 22, 20, 23) if q else (1, 12, 15, 22)
         self.numbers = numbers  # of the models in use
         self.count = tools["models"]
-        self.last_stage = tools["last stage"]
+        self.last_stage = self.count == 24
         self.models = [{} for _ in range(self.count)]  # of each, p and n
-        self.sets = [{} for _ in range(tools["weight sets"])]  # of each, weights and [m]
+        self.sets = [{} for _ in range(4 if self.count == 24 else 1)]  # of each, weights and [m]
+        self.lines = {8: 2**13, 24: 2**15}[self.count]
         self.shares = {}  # by decision
         self.a = {}  # by decision and row
 
@@ -52,7 +53,7 @@ class LogisticMixing:
             name = contexts[i], decision
             if self.numbers[i] in self.hashed:
                 y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
-                name = (y ^ (y >> 15)) % 2**16, decision % 16
+                name = (y ^ (y >> 15)) % self.lines, decision % 16
             known.append(model.setdefault(name, [32768, 0]))
         bit = self.mixture([STRETCH[p >> 4] for p, n in known], decision, rows)
         for model in known:

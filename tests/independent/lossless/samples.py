@@ -2,7 +2,7 @@
 
 import numpy as np
 from independent.arithmetic import limited
-from independent.file import FORMS, Reader
+from independent.file import Reader
 from independent.lossless.fitted_prediction import PLACES, Prediction
 from independent.lossless.logistic_mixing import LogisticMixing, learn
 from independent.lossless.repeating_pixels import Blocks, Decoder
@@ -36,7 +36,7 @@ def coded_planes(payload, height, width, depth, count, tools, chain=None):
     alone = count == 1 and planes[0].M == 1 and not tools["max error"]
     blocks = None
     may_repeat = not alone and not tools["max error"] and not source.colours
-    may_repeat = may_repeat and form_number(tools) > 0 and any(plane.M > 0 for plane in planes)
+    may_repeat = may_repeat and any(plane.M > 0 for plane in planes)
     if may_repeat and coders[0].bit(32768):
         blocks = Blocks(BinaryModels(coders[0]), height, width)
     noisy = [0] * count
@@ -46,7 +46,7 @@ def coded_planes(payload, height, width, depth, count, tools, chain=None):
             noisy[number] = coder.bit(32768)
         if number == 0 and blocks:
             largest = [own.M for own in planes]
-            decoder = Decoder(coder, blocks, largest, form_number(tools), height, width)
+            decoder = Decoder(coder, blocks, largest, tools["form"], height, width)
             for row, colours in enumerate(decoder.decode()):
                 for column, colour in enumerate(colours):
                     if blocks.repeat(row, column):
@@ -58,7 +58,7 @@ def coded_planes(payload, height, width, depth, count, tools, chain=None):
         plane, before = planes[number], source.earlier(planes[:number])
         plane.blocks = blocks
         if alone:
-            two_values(coder, plane, form_number(tools), chain)
+            two_values(coder, plane, tools["form"], chain)
         elif plane.M > 0 and not (blocks and blocks.all_repeat()):
             if tools["models"] == 2:
                 FastDecoder(coder, plane, before, tools).decode()
@@ -68,11 +68,6 @@ def coded_planes(payload, height, width, depth, count, tools, chain=None):
         coder.end()
         found.append(np.array(occurring[number])[np.array(plane.x)])
     return found, source
-
-
-def form_number(tools):
-    names = "predictors", "models", "weight sets", "last stage"
-    return FORMS.index(tuple(tools[name] for name in names))
 
 
 def values(coder, depth):
@@ -131,13 +126,8 @@ def sc(v):
 
 def f(distance):
     """The class of a distance v - predicted."""
-    m = abs(distance)
-    steps = ((12, 0, 0, 0), (24, 12, 12, 1), (56, 18, 24, 2), (96, 26, 56, 4), (160, 29, 96, 6))
-    k = 30
-    for end, first, start, shift in reversed(steps):
-        if m < end:
-            k = first + ((m - start) >> shift)
-    return 31 + k if distance >= 0 else 31 - k
+    k = len([bound for bound in (1, 2, 3, 5, 8, 12, 32) if abs(distance) >= bound])
+    return 7 + k if distance >= 0 else 7 - k
 
 
 def h(*numbers):
@@ -286,12 +276,12 @@ class PlaneDecoder:
         contexts = (
             h(W, *P),
             4 * min(d, 1023) + N,
-            16 * gap + 4 * t + N,
+            16 * (gap // 2) + 4 * t + N,
             16 * T + 4 * t + N,
             32 * N + act,
-            4 * min(plane.width - column, 1023) + N,
-            32 * min(self.t, 31) + min(self.T, 31),
-            128 * T + 32 * t + gap,
+            4 * class_of(plane.width - column) + N,
+            16 * min(self.t, 15) + min(self.T, 15),
+            64 * T + 16 * t + gap // 2,
             *[N] * 16,
         )
         rows = act, 3 * N + min(t, 2), 4 * gap + N, 4 * T + t
@@ -362,9 +352,9 @@ class PlaneDecoder:
 
         texts = {
             "activity": 32 * o + act,
-            "beside": 64 * F(W) + F(N),
-            "above": 64 * F(NE) + F(NW),
-            "curves": 64 * F(3 * (W - WW) + WWW) + F(3 * (N - NN) + NNN),
+            "beside": 16 * F(W) + F(N),
+            "above": 16 * F(NE) + F(NW),
+            "curves": 16 * F(3 * (W - WW) + WWW) + F(3 * (N - NN) + NNN),
             "line": 8 * F(2 * W - WW) + c,
         }
         if not self.before:
@@ -395,12 +385,12 @@ class PlaneDecoder:
         return (
             h(predicted, A[0], B[0]),
             match[6],
-            64 * F(W + A[0] - A[1]) + F(N + A[0] - A[2]),
+            16 * F(W + A[0] - A[1]) + F(N + A[0] - A[2]),
             match[3],
             match[22],
-            64 * F(W + A[0] - A[1]) + F(W + B[0] - B[1]),
+            16 * F(W + A[0] - A[1]) + F(W + B[0] - B[1]),
             texts["beside"],
-            64 * F(N + A[0] - A[2]) + F(N + B[0] - B[2]),
+            16 * F(N + A[0] - A[2]) + F(N + B[0] - B[2]),
             match[10],
             81 * sc(near[0]) + 9 * sc(near[1]) + sc(near[3]),
             texts["activity"],
@@ -424,18 +414,18 @@ class PlaneDecoder:
             return f((value - 64 * predicted) >> 3)
 
         found = [32 * G(p[j]) + r[j] for j in range(3)]
-        beside = 64 * G(p[0]) + G(p[2])
+        beside = 16 * G(p[0]) + G(p[2])
         if not self.before:
-            last = 64 * G(mended + 64 * near[0]) + G(mended + 64 * near[1])
+            last = 16 * G(mended + 64 * near[0]) + G(mended + 64 * near[1])
             fraction = 32 * (mended % 64 >> 2) + act
-            found += fraction, beside, h(W, N, predicted), 64 * G(p[0]) + G(p[1]), last
+            found += fraction, beside, h(W, N, predicted), 16 * G(p[0]) + G(p[1]), last
             return tuple(found)
         A, A_W, A_N = (
             self.before[0].sample(row + i, column + j) for i, j in ((0, 0), (0, -1), (-1, 0))
         )
         B = self.before[1].sample(row, column) if len(self.before) == 2 else 0
         residual = self.before[0].residual(row, column)
-        last = 64 * G(mended + 64 * residual) + G(mended + 64 * near[1])
+        last = 16 * G(mended + 64 * residual) + G(mended + 64 * near[1])
         found += h(A - B, predicted - A), beside, h(predicted, A)
         found += h(W - A_W, predicted - A, N - A_N), last
         return tuple(found)

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from independent.file import form_of
 from independent.lossless.samples import lossless_samples
 
 from mmpcodec.reference.lossless.coder import encode_planes
 from mmpcodec.reference.lossless.planes import to_planes
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LosslessTools
 
-FORMS = range(4)
+FORMS = range(1, 4)
 
 
 def glyphs(height, width):
@@ -58,17 +59,11 @@ def noise(height, width):
 
 def check(planes, form, depth, max_error=0):
     """Planes (C, H, W) survive the encoder of the reference and the decoder of the text."""
-    tools = LOSSLESS_FORMS[form]._replace(max_error=max_error)
+    tools = LosslessTools(form, max_error)
     samples = np.stack(planes, axis=2).astype(np.uint16)
     payload, decoded, *_ = encode_planes(to_planes(samples), depth, tools, lambda done, total: None)
     height, width, count = samples.shape
-    text_tools = {
-        "predictors": tools.predictors,
-        "models": tools.models,
-        "weight sets": tools.weight_sets,
-        "last stage": tools.last_stage,
-        "max error": max_error,
-    }
+    text_tools = {**form_of(form), "max error": max_error}
     found = np.stack(lossless_samples(payload, height, width, depth, count, text_tools), axis=2)
     assert (to_planes(found) == decoded).all()
     assert abs(found.astype(int) - samples).max() <= max_error

@@ -63,7 +63,7 @@ class RepeatingPixels:
 
 
 def code_blocks(
-    coder: BitCoder, planes: Sequence[Plane], numbers: np.ndarray | None, form
+    coder: BitCoder, planes: Sequence[Plane], numbers: np.ndarray | None, tools
 ) -> RepeatingPixels | None:
     """Code which blocks repeat; return None if no block can or does.
 
@@ -74,10 +74,10 @@ def code_blocks(
     planes : sequence of Plane
     numbers : (C, H, W) int array or None
         The samples to encode; None decodes.
-    form : LosslessForm
+    tools : LosslessTools
     """
-    number = _form_number(form)
-    if form.max_error or number == 0 or not any(plane.most for plane in planes):
+    number = tools.lossless_form
+    if tools.max_error or not any(plane.most for plane in planes):
         return None
     shape = ColourShape([plane.most for plane in planes])
     blocks, colours, wanted = Blocks(planes[0].height, planes[0].width), None, None
@@ -89,12 +89,3 @@ def code_blocks(
         return None
     blocks.code(coder, numbers is not None)
     return RepeatingPixels(shape, blocks, coder, number, colours)
-
-
-def _form_number(form) -> int:
-    """Return the number of a form, 0 for that of the colours of a palette."""
-    if form.models == 2:
-        return 1
-    if not form.last_stage:
-        return 0
-    return 2 if form.models == 8 else 3

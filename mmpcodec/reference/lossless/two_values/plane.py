@@ -67,16 +67,12 @@ class TwoValuesForm(NamedTuple):
     certain: int
 
 
-FAST = TwoValuesForm((12, 48), 1, 1, 2048)
-MIDDLE = TwoValuesForm((10, 18, 34, 72), 3, 2, 512)
-SLOW = TwoValuesForm((8, 12, 18, 28, 44, 72, 110), 6, 3, 0)
-
-
-def form_of(form) -> TwoValuesForm:
-    """Return what a ``LosslessForm`` uses for planes of two values."""
-    if form.predictors > 1:
-        return SLOW
-    return MIDDLE if form.last_stage else FAST
+FORMS = {
+    1: TwoValuesForm((12, 48), 1, 1, 2048),
+    2: TwoValuesForm((10, 18, 34, 72), 3, 2, 512),
+    3: TwoValuesForm((8, 12, 18, 28, 44, 72, 110), 6, 3, 0),
+}
+"""By the number of the lossless form."""
 
 
 def rarer(numbers: np.ndarray) -> int:
@@ -116,7 +112,7 @@ class TwoValuesCoder:
     Parameters
     ----------
     first : TwoValuesPlane
-    form : LosslessForm
+    tools : LosslessTools
         As in ``encode_planes``.
 
     Attributes
@@ -132,8 +128,8 @@ class TwoValuesCoder:
         groups.
     """
 
-    def __init__(self, first: TwoValuesPlane, form):
-        own = form_of(form)
+    def __init__(self, first: TwoValuesPlane, tools):
+        own = FORMS[tools.lossless_form]
         self.pixels = BitRows(first.plane.height, first.plane.width)
         self.places = Places(self.pixels, own.places)
         self.mixer = Mixer(self.pixels, own.templates, own.places, own.sets)
@@ -272,7 +268,7 @@ class TwoValuesChain:
 
 
 def begun_plane(
-    plane: Plane, coder, form, numbers: np.ndarray | None, chain: TwoValuesChain | None
+    plane: Plane, coder, tools, numbers: np.ndarray | None, chain: TwoValuesChain | None
 ) -> TwoValuesCoder:
     """Code what precedes the pixels of a plane of two values, and return the coder of these.
 
@@ -280,7 +276,7 @@ def begun_plane(
     ----------
     plane : Plane
     coder : SymbolReader or SymbolWriter
-    form : LosslessForm
+    tools : LosslessTools
     numbers : (H, W) int array or None
         The samples to encode; None decodes.
     chain : TwoValuesChain or None
@@ -304,7 +300,7 @@ def begun_plane(
     cells = CellRates((plane.height, plane.width), coder.tally)
     own = TwoValuesPlane(plane, coder, cells, ink, Periods(columns, rows))
     if before is None:
-        before = TwoValuesCoder(own, form)
+        before = TwoValuesCoder(own, tools)
     else:
         before.go_on(own)
     if chain is not None:

@@ -57,20 +57,6 @@ const LOSSLESS_FORM = { name: "lossless_form", low: 1, high: 3 };
 /** @type {Tool[]} */
 export const LOSSLESS_TOOLS = [LOSSLESS_FORM, { name: "max_error", low: 0, high: 32767 }];
 
-/**
- * Predictors, models, weight sets and last stage of the lossless forms. Form 0 codes the colours of
- * palettes, and no file names it.
- */
-export const LOSSLESS_FORMS = [
-  [1, 8, 1, 0],
-  [1, 2, 1, 0],
-  [1, 8, 4, 1],
-  [3, 24, 4, 1],
-];
-
-/** Tools of the stream of the colours of a palette. */
-export const COLOUR_TOOLS = { lossless_form: 0, max_error: 0 };
-
 /** @param {Tool} tool */
 const title = (tool) => tool.name.replaceAll("_", " ");
 

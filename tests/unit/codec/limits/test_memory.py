@@ -37,10 +37,10 @@ def stream_of(*tools):
     return TileStream(Layout.TOGETHER, tuple(Layer("gray", one, b"") for one in tools), 0)
 
 
-def lossless_bytes(models, predictors, width, groups):
+def lossless_bytes(form, width, groups):
     """The bytes of a plane of lossless samples."""
-    fixed, group = LOSSLESS_BYTES[models]
-    return fixed + groups * group + width * LOSSLESS_COLUMN_BYTES[predictors]
+    fixed, group = LOSSLESS_BYTES[form]
+    return fixed + groups * group + width * LOSSLESS_COLUMN_BYTES[form]
 
 
 def small_file_of(side):
@@ -57,21 +57,21 @@ def test_the_busiest_layers_count():
     # 510 elements can be inserted after a fragment, beside the 256 of the start.
     for at_once, elements in ((1, 0), (2, 1000), (3, 1000 + 766), (9, 1766)):
         expected = 5 * SAMPLE_BYTES + min(at_once - 1, 3) * LAYER_BYTES
-        expected += elements * ELEMENT_BYTES + lossless_bytes(8, 1, 64, 6)
+        expected += elements * ELEMENT_BYTES + lossless_bytes(2, 64, 6)
         assert memory_to_decode(streams, 8, 1, 5, at_once) == expected
 
 
 def test_planes_of_lossless_samples_are_coded_side_by_side():
     tools = LosslessTools(lossless_form=3)
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
-    expected = 4 * lossless_bytes(24, 3, 100, 10)
+    expected = 4 * lossless_bytes(3, 100, 10)
     assert memory_to_decode(streams, 16, 4, 0, 1) == expected
 
 
 def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
-    palette = Palette(LosslessTools(lossless_form=1), 4, True, b"")
-    numbers, colours = 2 * 100 * 64, lossless_bytes(8, 1, 4, 10)
-    alpha = lossless_bytes(8, 1, 100, 10)
+    palette = Palette(LosslessTools(lossless_form=3), 4, True, b"")
+    numbers, colours = 2 * 100 * 64, lossless_bytes(3, 4, 10)
+    alpha = lossless_bytes(2, 100, 10)
     layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", LOSSLESS, b""))
     streams = [(Tile(0, 0, 100, 64, 0), TileStream(layout, below, 0, palette=palette))]
     assert memory_to_decode(streams, 16, 2, 0, 1) == numbers + alpha
@@ -80,10 +80,10 @@ def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
     assert memory_to_decode([(streams[0][0], alone)], 16, 1, 0, 1) == numbers + colours
 
 
-@pytest.mark.parametrize(("depth", "max_error", "groups"), [(1, 0, 2), (8, 0, 6), (8, 2, 5)])
+@pytest.mark.parametrize(("depth", "max_error", "groups"), [(4, 0, 4), (8, 0, 6), (8, 2, 5)])
 def test_tables_are_as_large_as_the_values_of_a_plane_need(depth, max_error, groups):
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(replace(LOSSLESS, max_error=max_error)))]
-    expected = lossless_bytes(8, 1, 100, groups)
+    expected = lossless_bytes(2, 100, groups)
     assert memory_to_decode(streams, depth, 1, 0, 1) == expected
 
 

@@ -8,7 +8,7 @@ from mmpcodec.reference.entropy.symbols import Tally
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.plane import Plane
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LosslessTools
 
 
 class Given:
@@ -35,7 +35,7 @@ def test_numbers_beyond_their_range_are_refused(depth, numbers, message):
     """The first sample of a plane is predicted as half of the range."""
     plane = Plane(2, 4, (1 << depth) - 1)
     cells = CellRates((2, 4), Tally(LOSSLESS_SYNTAX))
-    form = FastCoder([plane], Given(*numbers), LOSSLESS_FORMS[1], cells)
+    form = FastCoder([plane], Given(*numbers), LosslessTools(1), cells)
     plane.begin_row(0)
     form.blend.begin_row()
     with pytest.raises(CorruptStream, match=message):

@@ -20,9 +20,9 @@ from mmpcodec.reference.lossless.source_colours.colours import (
 from mmpcodec.reference.lossless.source_colours.corrections import LengthCoder, code_corrections
 from mmpcodec.reference.lossless.streams import joined
 from mmpcodec.reference.lossless.values import code_values, used_values
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LosslessTools
 
-FAST = LOSSLESS_FORMS[1]
+FAST = LosslessTools(1)
 
 
 def silent(done, total):
@@ -55,7 +55,7 @@ def test_round_trip_in_fewer_bytes(colours):
 def test_corrections_and_alpha(colours, form):
     made = made_from(colours, (11, 14), corrected=9)
     planes = np.concatenate([made.planes, made.luma[None] // 2])
-    tools = LOSSLESS_FORMS[form]
+    tools = LosslessTools(form)
     payload, shown, *_ = encode_planes(planes, 8, tools, silent, None, made)
     np.testing.assert_array_equal(shown, planes)
     np.testing.assert_array_equal(decode_planes(payload, planes.shape, 8, tools, silent)[0], planes)

@@ -27,17 +27,16 @@ from mmpcodec.reference.lossless.two_values.mixing import (
 )
 from mmpcodec.reference.lossless.two_values.periods import Periods, periods_of
 from mmpcodec.reference.lossless.two_values.places import FACTORS, AlikePlace, Places
+from mmpcodec.reference.lossless.two_values.plane import FORMS as TWO_VALUES_FORMS
 from mmpcodec.reference.lossless.two_values.plane import (
     BrokenGroups,
     TwoValuesCoder,
     TwoValuesPlane,
-    form_of,
     rarer,
 )
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LosslessTools
 
-FORMS = range(1, len(LOSSLESS_FORMS))
-"""Form 0 does the same as form 1."""
+FORMS = range(1, 4)
 
 
 def silent(done, total):
@@ -46,7 +45,7 @@ def silent(done, total):
 
 def encoded(samples, form, depth=1):
     """The payload, after a check that it decodes to the samples."""
-    tools = LOSSLESS_FORMS[form]
+    tools = LosslessTools(form)
     payload, shown, bits, cells = encode_planes(samples, depth, tools, silent)
     decoded, same_bits, same_cells = decode_planes(payload, samples.shape, depth, tools, silent)
     np.testing.assert_array_equal(shown, samples)
@@ -88,7 +87,7 @@ def test_round_trips_of_any_planes(seed, height, width, form):
 
 def test_glyphs_that_come_again_need_fewer_bytes_with_more_places():
     samples = text(54, 96)[None].astype(np.uint16)
-    sizes = [len(encode_planes(samples, 1, LOSSLESS_FORMS[form], silent)[0]) for form in (1, 2, 3)]
+    sizes = [len(encode_planes(samples, 1, LosslessTools(form), silent)[0]) for form in (1, 2, 3)]
     assert sizes[0] > sizes[1] > sizes[2]
     assert sizes[2] < samples.size / 8 / 3
 
@@ -101,8 +100,8 @@ def test_planes_beside_others_and_with_errors_are_coded_as_before():
     samples = plane_of("noise")
     twice = np.concatenate([samples, samples])
     for planes, tools in (
-        (twice, LOSSLESS_FORMS[2]),
-        (samples, LOSSLESS_FORMS[2]._replace(max_error=1)),
+        (twice, LosslessTools(2)),
+        (samples, LosslessTools(2, 1)),
     ):
         payload, shown, *_ = encode_planes(planes, 1, tools, silent)
         decoded, *_ = decode_planes(payload, planes.shape, 1, tools, silent)
@@ -114,7 +113,7 @@ def test_planes_beside_others_and_with_errors_are_coded_as_before():
 def test_any_payload_is_a_picture_or_refused(payload, height, width, form):
     shape = 1, height, width
     with contextlib.suppress(FormatError):
-        found, *_ = decode_planes(payload, shape, 1, LOSSLESS_FORMS[form], silent)
+        found, *_ = decode_planes(payload, shape, 1, LosslessTools(form), silent)
         assert found.shape == shape
         assert found.max() <= 1
 
@@ -122,7 +121,7 @@ def test_any_payload_is_a_picture_or_refused(payload, height, width, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_wrong_lengths_are_refused(form):
     samples = plane_of("noise")
-    payload, tools = encoded(samples, form), LOSSLESS_FORMS[form]
+    payload, tools = encoded(samples, form), LosslessTools(form)
     with pytest.raises(CorruptStream):
         decode_planes(payload + bytes(9), samples.shape, 1, tools, silent)
     with pytest.raises(TruncatedStream):
@@ -156,7 +155,7 @@ def test_pixels_of_ink_are_ones(name, ink):
     numbers = plane_of(name)[0]
     plane, writer = Plane(*numbers.shape, 1), SymbolWriter(LOSSLESS_SYNTAX, coarse=True)
     cells = CellRates(numbers.shape, writer.tally)
-    coder = TwoValuesCoder(TwoValuesPlane(plane, writer, cells, ink, Periods()), LOSSLESS_FORMS[1])
+    coder = TwoValuesCoder(TwoValuesPlane(plane, writer, cells, ink, Periods()), LosslessTools(1))
     for row, given_row in enumerate(numbers):
         coder.code_row(row, given_row)
     assert sum(row.bit_count() for row in coder.pixels.rows) == 1
@@ -179,7 +178,7 @@ def coder_of(height, width, form=3):
     recorder, plane = Recorder(), Plane(height, width, 1)
     cells = CellRates((height, width), recorder.tally)
     first = TwoValuesPlane(plane, recorder, cells, 1, Periods())
-    return TwoValuesCoder(first, LOSSLESS_FORMS[form]), recorder
+    return TwoValuesCoder(first, LosslessTools(form)), recorder
 
 
 def test_groups_of_a_row():
@@ -238,10 +237,9 @@ def test_what_places_say_about_a_group():
 
 
 def test_forms_choose_rows_of_the_table():
-    found = [form_of(form) for form in LOSSLESS_FORMS]
-    assert found[0] == found[1]
-    assert [len(form.templates) for form in found[1:]] == [2, 4, 7]
-    assert [form[1:] for form in found[1:]] == [(1, 1, 2048), (3, 2, 512), (6, 3, 0)]
+    found = [TWO_VALUES_FORMS[form] for form in FORMS]
+    assert [len(form.templates) for form in found] == [2, 4, 7]
+    assert [form[1:] for form in found] == [(1, 1, 2048), (3, 2, 512), (6, 3, 0)]
 
 
 def test_bits_beyond_the_plane_are_0():
