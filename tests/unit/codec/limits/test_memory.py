@@ -69,8 +69,8 @@ def test_planes_of_lossless_samples_are_coded_side_by_side():
 
 
 def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
-    palette = Palette(LosslessTools(lossless_form=3), 4, True, b"")
-    numbers, colours = 2 * 100 * 64, lossless_bytes(3, 4, 10)
+    palette = Palette(LosslessTools(lossless_form=2), 4, True, b"")
+    numbers, colours = 2 * 100 * 64, lossless_bytes(2, 4, 10)
     alpha = lossless_bytes(2, 100, 10)
     layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", LOSSLESS, b""))
     streams = [(Tile(0, 0, 100, 64, 0), TileStream(layout, below, 0, palette=palette))]
