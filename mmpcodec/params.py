@@ -148,6 +148,17 @@ def _check_effect(preset: str, tools: Tools, given: dict[str, Any]) -> None:
         )
 
 
+def _palette(given: Any, lam: float, sets: Iterable[Tools]) -> bool:
+    """Return the switch that a caller gave, and check that it has an effect."""
+    switch = check_switch("palette", given)
+    if switch and (lam == 0 or all(tools.lossless for tools in sets)):
+        raise ParameterError(
+            "palette = True: has no effect without loss or with a maximal error, which code pixels "
+            "that repeat without it; leave it out, or allow loss by a lambda or quality"
+        )
+    return switch
+
+
 def _lossy(tools: Tools) -> bool:
     return isinstance(tools, BlockTools)
 
@@ -282,6 +293,9 @@ class EncodeParams:
         if preset in PRESETS:
             _check_effect(preset, sets[0], given)
         first, *others = (with_options(tools, given) for tools in sets)
+        palette = (
+            preset not in PRESETS if palette is None else _palette(palette, lam, (first, *others))
+        )
         return cls(
             lam,
             first,
@@ -289,7 +303,7 @@ class EncodeParams:
             effort,
             tuple(others),
             classifies=preset == AUTO,
-            palette=preset not in PRESETS if palette is None else palette,
+            palette=palette,
             tune=tune,
             quality=quality if lam else None,
             range=levels,

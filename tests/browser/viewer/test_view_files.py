@@ -70,7 +70,7 @@ CASES = {
     "RGB, exact, tiles": exact(waves(3), tile_size=64),
     "RGB, blocks": Case(waves(3), 30, {"preset": "photo"}),
     "RGB, blocks, tiles": Case(waves(3), 30, {"preset": "photo", "tile_size": 64}),
-    "RGB, palette": exact(few_colours(), palette=True),
+    "RGB, palette": Case(few_colours(), 40, {"preset": "photo", "palette": True}),
     "RGBA, exact": exact(waves(4)),
     "RGBA, 16 bits": exact(waves(4, 16), tile_size=64),
     "RGBA, blocks": Case(waves(4), 30, {"preset": "photo"}),

@@ -32,6 +32,15 @@ def test_auto_draws_pages(mmp, page):
     assert layers(page) == ["gray"]
 
 
+@pytest.mark.parametrize("option", [("--lossless",), ("--max-error", "2"), ("-l", "0")])
+def test_files_without_a_palette_refuse_to_be_asked_for_one(mmp, page, option):
+    found = mmp("encode", page, *option, "--palette")
+    assert found.exit_code == 2
+    assert "has no effect without loss or with a maximal error" in " ".join(found.stderr.split())
+    assert not page.with_suffix(".mmp").exists()
+    assert mmp("encode", page, *option, "--no-palette").exit_code == 0
+
+
 def test_a_preset_draws_if_asked(mmp, page):
     mmp("encode", page, "-l", 40, "--preset", "photo", "--palette")
     assert layers(page) == ["palette"]

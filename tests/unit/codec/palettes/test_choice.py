@@ -136,10 +136,12 @@ def test_alpha_stays_lossless_and_hidden_pixels_do_not_count(window):
 @pytest.mark.parametrize("effort", [1, 2])
 @pytest.mark.parametrize("options", [{"lam": 0}, {"preset": "lossless"}, {"max_error": 1}])
 def test_files_without_loss_have_no_palettes(options, effort):
-    """Whole pixels that repeat take their place."""
+    """Whole pixels that repeat take their place, and nobody can ask for one."""
     colours = np.random.default_rng(9).integers(0, 256, (6, 3))
     picture = page(160, 224, colours).astype(np.uint8)
-    found = encoded(picture, palette=True, effort=effort, **options)
+    with pytest.raises(mmpcodec.ParameterError, match="palette = True: has no effect without loss"):
+        encoded(picture, palette=True, effort=effort, **options)
+    found = encoded(picture, effort=effort, **options)
     assert np.array_equal(found.samples, picture)
     assert {layer.name for layer in found.layers} == {"RGB"}
 
