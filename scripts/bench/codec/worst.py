@@ -2,9 +2,10 @@
 
     python scripts/bench/codec/worst.py --side 1024
 
-Payloads are chosen, not encoded: bits of 1, which all coders read as their likeliest symbols;
-random bytes; noise coded without loss; and, of predicted blocks, 4x4 blocks that all search
-templates. Their checksums of samples are wrong, which the decoder finds last. Each file is decoded
+Payloads of trees and predicted blocks are chosen: bits of 1, which both read as their likeliest
+symbols; random bytes; and blocks of 4x4 samples that all search templates. Their checksums of
+samples are wrong, which the decoder finds last. Lossless samples are encoded: slopes, noise, and
+planes of two values, because the decoder refuses chosen ones early. Each file is decoded
 on one thread in a process of its own. The script prints a Markdown table; times are of one
 processor.
 """
@@ -38,7 +39,7 @@ from mmpcodec.format.tiles import tiles_of
 from mmpcodec.limits import UNLIMITED
 from mmpcodec.params import EncodeParams
 from mmpcodec.samples import Form
-from mmpcodec.tools import BlockTools, LosslessTools, Tools, TreeTools
+from mmpcodec.tools import BlockTools, Tools, TreeTools
 
 TREES = TreeTools(
     copy_radius=8, dictionary_limit=65536, displaced_blocks=4, replacement=True, post_filter=False
@@ -55,13 +56,9 @@ PLAN_NODES, PLAN_LEVELS = 511, 4096
 MARGIN = 4  # fragments from the edge, where templates have too few samples around them
 
 
-LOSSLESS = LosslessTools(lossless_form=3)
-
-
 def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:
     """Make a file of one tile whose layers all have the same payload."""
-    together = tools.lossless or form is Form.GRAY
-    layout = Layout.TOGETHER if together else Layout.APART
+    layout = Layout.TOGETHER if form is Form.GRAY else Layout.APART
     made = [Layer(name, tools, payload) for name in layer_names(form, layout)]
     header = Header(side, side, form, depth)
     tile = layers.write(header, layout, made, 0)
@@ -107,7 +104,6 @@ def noise(side: int) -> np.ndarray:
 def cases(side: int) -> dict[str, Callable[[], bytes]]:
     """Return functions that make the files, by their names in the table."""
     gray = Form.GRAY, 8, side
-    deep = Form.RGB_ALPHA, 16, side
     junk = noise(side).tobytes()
     return {
         "trees, random bytes": lambda: file_of(TREES, junk, *gray),
@@ -128,25 +124,31 @@ def cases(side: int) -> dict[str, Callable[[], bytes]]:
             BLOCKS, payload_of_templates(side), Form.RGB, 16, side
         ),
         "blocks with trees, random bytes": lambda: file_of(MIXED, junk, *gray),
-        "exact, ones, RGB with alpha, 16 bits": lambda: file_of(LOSSLESS, b"\xff" * 64, *deep),
-        "exact of 2 models, ones": lambda: file_of(
-            replace(LOSSLESS, lossless_form=1),
-            b"\xff" * 64,
-            *gray,
-        ),
-        "exact of 8 models, ones": lambda: file_of(
-            replace(LOSSLESS, lossless_form=2), b"\xff" * 64, *gray
-        ),
-        "exact, ones": lambda: file_of(LOSSLESS, b"\xff" * 64, *gray),
-        "exact, ones, 16 bits": lambda: file_of(LOSSLESS, b"\xff" * 64, Form.GRAY, 16, side),
-        "exact, noise": lambda: mmpcodec.encode(noise(side), 0, preset="lossless", effort=6),
-        "exact, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
-            np.random.default_rng(0).integers(0, 1 << 16, (side, side, 4), np.uint16),
-            0,
-            preset="lossless",
-            effort=6,
-        ),
     }
+
+
+def lossless(side: int) -> dict[str, Callable[[], bytes]]:
+    """Return functions that make files of lossless samples, by their names in the table.
+
+    The samples of slopes take nearly no bits, those of noise all that they have.
+    """
+    rng = np.random.default_rng(0)
+    rows, columns = np.indices((side, side))
+    slope = 3 * rows + 5 * columns
+    pictures = {"slope": slope % 251, "noise": rng.integers(0, 256, (side, side))}
+    deep = np.dstack([slope % 65521, slope * 3 % 65521, slope * 7 % 65521, slope * 11 % 65521])
+    found = {
+        f"lossless, form {form}, {name}": partial(
+            mmpcodec.encode, picture.astype(np.uint8), 0, preset="lossless", lossless_form=form
+        )
+        for form in (1, 2, 3)
+        for name, picture in pictures.items()
+    }
+    for name, picture in {"slopes": deep, "noise": rng.integers(0, 1 << 16, deep.shape)}.items():
+        found[f"lossless, form 3, {name}, RGB with alpha, 16 bits"] = partial(
+            mmpcodec.encode, picture.astype(np.uint16), 0, preset="lossless", lossless_form=3
+        )
+    return found
 
 
 def two_values(side: int) -> dict[str, Callable[[], bytes]]:
@@ -164,6 +166,11 @@ def two_values(side: int) -> dict[str, Callable[[], bytes]]:
         for form in (1, 2, 3)
         for name, picture in pictures.items()
     }
+
+
+def all_files(side: int) -> dict[str, Callable[[], bytes]]:
+    """Return functions that make all files, by their names in the table."""
+    return {**cases(side), **lossless(side), **two_values(side)}
 
 
 def estimate(data: bytes) -> tuple[int, float]:
@@ -213,7 +220,7 @@ def main() -> None:
         flush=True,
     )
     with TemporaryDirectory() as folder:
-        for name, make in (cases(args.side) | two_values(args.side)).items():
+        for name, make in all_files(args.side).items():
             if not name.startswith(args.only):
                 continue
             path = Path(folder, "worst.mmp")
