@@ -65,8 +65,8 @@ NOISY_MODELS = ((0, 4, 5, 6, 8, 9, 10, 11), (0, 2, 5, 6, 7, 9, 10, 11))
 """The models in use in noisy planes if there are 8, without and with earlier planes."""
 HASHED = ((0, 11, 14, 21), (0, 11, 14, 19, 21, 22))
 """Models whose contexts are hashed, without and with earlier planes."""
-ALL_MODELS, MODELS = 24, {2: 8, 3: 24}
-"""All models, and their number by lossless form."""
+MODELS = {2: 8, 3: 24}
+"""Number of models by lossless form."""
 DISTANCES = 16
 """Classes of distances, rounded up."""
 MODELLED_DIGITS = 2
@@ -116,7 +116,7 @@ class PlaneCoder:
         self.noisy = noisy
         has_earlier = len(self.before) > 0
         self.models = tuple(range(MODELS[tools.lossless_form]))
-        if noisy and len(self.models) < ALL_MODELS:
+        if noisy and tools.lossless_form == 2:
             self.models = NOISY_MODELS[has_earlier]
         hashed = [k for k, model in enumerate(self.models) if model in HASHED[has_earlier]]
         self.mixed = LogisticMixing(len(self.models), hashed)
@@ -181,7 +181,7 @@ class PlaneCoder:
         for count, table in self.tables.items():
             table.find(*key_and_line(others, neighbours[:count], LINE_BITS))
         contexts = self._contexts(row, column, near, neighbours)
-        if len(self.models) == ALL_MODELS:
+        if len(self.models) == MODELS[3]:
             contexts += self._further_contexts(row, column, near, neighbours)
         self.mixed.select([contexts[k] for k in self.models], self._rows(near))
         differs = breaks and near.predicted == neighbours[0]
@@ -209,13 +209,14 @@ class PlaneCoder:
             table.match(predicted) for table in self.tables.values()
         )
 
+        def fine(value: int) -> int:
+            return distance_class(value - predicted)
+
         def one(value: int) -> int:
-            return 8 * distance_class(value - predicted) + coarse
+            return 8 * fine(value) + coarse
 
         def two(first: int, second: int) -> int:
-            return DISTANCES * distance_class(first - predicted) + distance_class(
-                second - predicted
-            )
+            return DISTANCES * fine(first) + fine(second)
 
         cubes = two(3 * (w - ww) + www, 3 * (n - nn) + nnn)
         if not self.before:
@@ -426,11 +427,7 @@ def decode_planes(
         Number of planes C, height H and width W.
     depth : int
         Bits of a sample, 1 to 16.
-    tools : LosslessTools
-        As in ``encode_planes``.
-    progress : callable
-        Called with the number of 16x16 squares done and the number of all.
-    chain : TwoValuesChain or None
+    tools, progress, chain
         As in ``encode_planes``.
 
     Returns

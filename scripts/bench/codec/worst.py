@@ -135,16 +135,23 @@ def lossless(side: int) -> dict[str, Callable[[], bytes]]:
     rng = np.random.default_rng(0)
     rows, columns = np.indices((side, side))
     slope = 3 * rows + 5 * columns
-    pictures = {"slope": slope % 251, "noise": rng.integers(0, 256, (side, side))}
+    pictures: dict[str, np.ndarray] = {
+        "slope": slope % 251,
+        "noise": rng.integers(0, 256, (side, side)),
+    }
     deep = np.dstack([slope % 65521, slope * 3 % 65521, slope * 7 % 65521, slope * 11 % 65521])
-    found = {
+    found: dict[str, Callable[[], bytes]] = {
         f"lossless, form {form}, {name}": partial(
             mmpcodec.encode, picture.astype(np.uint8), 0, preset="lossless", lossless_form=form
         )
         for form in (1, 2, 3)
         for name, picture in pictures.items()
     }
-    for name, picture in {"slopes": deep, "noise": rng.integers(0, 1 << 16, deep.shape)}.items():
+    of_16_bits: dict[str, np.ndarray] = {
+        "slopes": deep,
+        "noise": rng.integers(0, 1 << 16, deep.shape),
+    }
+    for name, picture in of_16_bits.items():
         found[f"lossless, form 3, {name}, RGB with alpha, 16 bits"] = partial(
             mmpcodec.encode, picture.astype(np.uint16), 0, preset="lossless", lossless_form=3
         )
