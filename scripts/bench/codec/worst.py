@@ -149,7 +149,7 @@ def lossless(side: int) -> dict[str, Callable[[], bytes]]:
     }
     of_16_bits: dict[str, np.ndarray] = {
         "slopes": deep,
-        "noise": rng.integers(0, 1 << 16, deep.shape),
+        "noise": rng.integers(0, 1 << 16, (side, side, 4)),
     }
     for name, picture in of_16_bits.items():
         found[f"lossless, form 3, {name}, RGB with alpha, 16 bits"] = partial(
