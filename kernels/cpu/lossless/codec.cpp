@@ -1,5 +1,6 @@
 #include "cpu/lossless/codec.h"
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -310,16 +311,27 @@ void code_rows(std::vector<Part>& parts, const LosslessShape& shape, int threads
         return;
     }
     ThreadTeam team(std::min(threads, count));
+    // A fault of a plane is thrown after the planes before it have ended, as with one thread.
+    std::vector<std::exception_ptr> faults(parts.size());
+    uint32_t sound = uint32_t(count);  // planes before the first one with a fault
     const int last = shape.height + kRowsBehind * (count - 1);
     for (int turn = 0; turn < last; ++turn) {
         if (turn % kStrip == 0)
             progress(across * count * (turn / kStrip));
-        team.run(uint32_t(count), [&](uint32_t number) {
+        team.run(sound, [&](uint32_t number) {
             const int row = turn - kRowsBehind * int(number);
-            if (row >= 0 && row < parts[number].height && parts[number].rows)
+            if (row < 0 || row >= parts[number].height || !parts[number].rows) return;
+            try {
                 parts[number].rows->code_row(row);
+            } catch (...) {
+                faults[number] = std::current_exception();
+            }
         });
+        while (sound && std::any_of(faults.begin(), faults.begin() + sound, std::identity{}))
+            --sound;
+        if (!sound) break;
     }
+    if (sound < faults.size()) std::rethrow_exception(faults[sound]);
 }
 
 // Codes what red, green and blue were made from, and gives each plane its size and its samples.

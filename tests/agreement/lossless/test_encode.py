@@ -4,6 +4,7 @@ refuses."""
 import ctypes
 import ctypes.util
 import platform
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_runs(form, error, noise):
     planes[:, :4, noisy] = generator.integers(0, 8, planes[:, :4, noisy].shape)
     planes[:, 4:, -9:] = 5
     planes[0, 9, 13] = planes[1, 9, 14] = planes[2, 12, 40] = 6
-    check(planes.astype(np.uint16), 8, LOSSLESS_INPUTS[form]._replace(max_error=error))
+    check(planes.astype(np.uint16), 8, replace(LOSSLESS_INPUTS[form], max_error=error))
 
 
 @settings(max_examples=60)
