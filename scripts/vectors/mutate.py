@@ -44,7 +44,8 @@ def numbered(data: bytes, place: int) -> tuple[int, int]:
 def repaired(data: bytes) -> bytes:
     """Return the file with sizes and checksums that match its bytes.
 
-    A file whose header cannot be read stays as it is; tiles keep their sizes if there are several.
+    A file whose header cannot be read, or ends it, stays as it is; tiles keep their sizes if there
+    are several.
     """
     reader = Reader(data)
     try:
@@ -52,6 +53,8 @@ def repaired(data: bytes) -> bytes:
     except ValueError:
         return data
     start = place = reader.position + 4
+    if start > len(data):
+        return data
     if len(sizes) == 1:
         sizes = [len(data) - start]
     tiles = []
