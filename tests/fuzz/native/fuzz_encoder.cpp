@@ -50,7 +50,9 @@ BlockEffort effort_of(Bytes& bytes) {
                        bytes.number(4, 120), bytes.number(0, 2), bytes.number(1, 4),
                        bytes.number(0, 1), factor(), factor(), factor(),
                        bytes.number(0, 1), factor(), bytes.number(1, 9),
-                       bytes.number(-1, 60), 0, bytes.number(0, 110), bytes.number(0, 110)};
+                       bytes.number(-1, 60), 0, bytes.number(0, 110), bytes.number(0, 110),
+                       0, bytes.number(0, 8)};
+    if (!effort.every_angle) effort.settled = bytes.number(0, 64);
     effort.inherited = !effort.every_angle && bytes.number(0, 1);
     return effort;
 }
@@ -118,8 +120,8 @@ void exact(Bytes bytes, Plane plane, int threads) {
     const auto source = samples_of<uint16_t>(bytes, count, plane.width, shape.depth);
     LosslessRates rates, again;
     std::vector<uint16_t> shown(count), found(count);
-    const auto payload =
-        encode_lossless(source.data(), shape, tools, threads, shown.data(), unwatched, rates);
+    const auto payload = encode_lossless(source.data(), shape, tools, nullptr, threads,
+                                         shown.data(), unwatched, rates);
     decode_lossless(payload.data(), payload.size(), shape, tools, threads, found.data(), unwatched,
                  again);
     if (shown != found) fail("lossless samples decode to other samples");
