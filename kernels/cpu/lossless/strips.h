@@ -157,6 +157,7 @@ private:
             for (int i = 0; i < count_; ++i)
                 for (int j = first(i); j < padded_terms(); j += kGroup, next += kGroup)
                     multiply(terms[i], terms + j, next);
+            std::fill(next, products + sums_, Sum{0});
             for (int k = 0; k < sums_; k += kLanes) {
                 const Lanes sum = loaded<Lanes>(sums + k);
                 store(sums + k, sum - share(sum) + kUnit * loaded<Lanes>(products + k));
