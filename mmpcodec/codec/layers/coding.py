@@ -118,8 +118,8 @@ def _code(
     return side_by_side(lambda pair: _finished(pair[0], pair[1], each), pairs, threads)
 
 
-def _source_of(task: LayerTask, threads: int | None, progress: Progress) -> Any:
-    """Return what the colours of a layer of lossless samples were made from, if that is known."""
+def _planes_to_search(task: LayerTask) -> np.ndarray | None:
+    """Return the planes of a layer of lossless samples that may have source colours, or None."""
     (height, width, *count), tools = task.plane.shape, task.params.coded_tools
     if not can_have_colours(sum(count), (height, width), task.depth, tools.max_error):
         return None
@@ -128,9 +128,7 @@ def _source_of(task: LayerTask, threads: int | None, progress: Progress) -> Any:
     above, own = colours[:-1], colours[1:, 1:-1]
     around = above[:, :-2], above[:, 1:-1], above[:, 2:], colours[1:, :-2]
     new = np.all([own != other for other in around], axis=0)
-    if np.count_nonzero(new) * FEW_NEW < new.size:
-        return None
-    return source_planes(planes, threads or processors(), progress)
+    return None if np.count_nonzero(new) * FEW_NEW < new.size else planes
 
 
 def _lossless(
@@ -140,10 +138,12 @@ def _lossless(
     tools = task.params.tools
     place = task.tile, task.layer, tools
     if place not in known:
-        shares = [part * task.share for part in OF_SEARCH_AND_SAMPLES]
-        of_search, of_samples = in_turn(progress, shares)
-        found = replace(task, source=_source_of(task, threads, of_search))
-        coded = task.backend.encode(found, threads=threads, progress=of_samples)
+        if (planes := _planes_to_search(task)) is not None:
+            shares = [part * task.share for part in OF_SEARCH_AND_SAMPLES]
+            of_search, progress = in_turn(progress, shares)
+            source = source_planes(planes, threads or processors(), of_search)
+            task = replace(task, source=source)
+        coded = task.backend.encode(task, threads=threads, progress=progress)
         samples = task.plane if tools.without_loss else coded.samples
         known[place] = Layer(task.name, tools, coded.payload), samples, coded.trace.with_filter(0)
     return _costed(task, *known[place], threads)

@@ -522,6 +522,7 @@ std::optional<SourcePlanes> find_source_planes(const uint16_t* samples, int heig
                                                ThreadTeam& team, const Progress& progress) {
     const Picture picture{samples, int64_t{height} * width, width, height, width};
     const std::vector<Picture> windows = windows_of(picture);
+    progress(0, kPhases);
     int64_t reported = 0;
     const Progress of_phases = [&](int64_t done, int64_t) {
         progress(reported = done, kPhases);
