@@ -172,6 +172,10 @@ def check_member(name: str, value: Any, kind: type[Member]) -> Member:
     raise ParameterError(f"{name} = {value!r}: must be one of {names}")
 
 
+MOST_ERROR = 32767
+"""Largest maximal error, in samples."""
+
+
 class Bound(NamedTuple):
     """A maximal error in the unit of a calibration.
 
@@ -192,6 +196,8 @@ class Bound(NamedTuple):
 def bound_of(text: str) -> Bound | int:
     """Return a maximal error that a text gives, in samples or with a unit.
 
+    The range of a whole number is not checked.
+
     Raises
     ------
     ParameterError
@@ -204,6 +210,8 @@ def bound_of(text: str) -> Bound | int:
     >>> bound_of("3"), bound_of("2.5 HU")
     (3, Bound(value=2.5, unit='HU'))
     """
+    if re.fullmatch(r"\s*-?[0-9]{1,9}\s*", text):
+        return int(text)
     match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*((?:[^\W\d_]|[%°])\S{,63})?\s*", text)
     if match and match[2] and re.fullmatch(r"[eE][+-]?[0-9]+.*", match[2]):
         raise ParameterError(
@@ -211,11 +219,9 @@ def bound_of(text: str) -> Bound | int:
         )
     if match and match[2]:
         return Bound(float(match[1]), match[2])
-    if match and match[1].isdecimal():
-        return int(match[1])
     raise ParameterError(
-        f"max_error = {text!r}: must be a whole number of samples, such as 3, or a number with the "
-        "unit of the picture, such as 2HU"
+        f"max_error = {text!r}: must be a whole number of samples from 0 to {MOST_ERROR}, such as "
+        "3, or a number from 0 up with the unit of the picture, such as 2HU"
     )
 
 

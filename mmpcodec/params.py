@@ -153,8 +153,8 @@ def _palette(given: Any, lam: float, sets: Iterable[Tools]) -> bool:
     switch = check_switch("palette", given)
     if switch and (lam == 0 or all(tools.lossless for tools in sets)):
         raise ParameterError(
-            "palette = True: has no effect without loss or with a maximal error, which code pixels "
-            "that repeat without it; leave it out, or allow loss by a lambda or quality"
+            "palette = True: has no effect on lossless files or with a maximal error: they code "
+            "pixels that repeat by themselves; leave it out"
         )
     return switch
 

@@ -24,7 +24,8 @@ DEFAULT_EFFORT = 2
 SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
 """Tools that take long to search, and the effort from which presets have them."""
 FORM_EFFORTS = {1: 1, 2: 2, 6: 3}
-"""The efforts from which presets have a lossless form, and its number; decision 38 has times."""
+"""The efforts from which presets have a lossless form, and its number; decisions 84 and 85
+have times."""
 
 EYE_FRAGMENT = 32
 """Size of fragments that is tuned for the eye: an area of one importance."""

@@ -10,7 +10,7 @@ from enum import IntEnum
 from numbers import Integral
 from typing import Any, ClassVar, TypedDict, TypeVar
 
-from mmpcodec.checks import check_int, check_member, check_switch
+from mmpcodec.checks import MOST_ERROR, check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
 
 TREES, BLOCKS, LOSSLESS = CODINGS = ("trees", "predicted blocks", "lossless samples")
@@ -213,7 +213,7 @@ class LosslessTools(_Coded):
     lossless: ClassVar[bool] = True
     lossless_form: int = _tool(2, low=1, high=3)
     """Which predictors and models predict a sample, the least first; 1 is the fast mode."""
-    max_error: int = _tool(0, high=32767)
+    max_error: int = _tool(0, high=MOST_ERROR)
     """Most that a decoded sample differs from its source; 0 is lossless."""
 
 

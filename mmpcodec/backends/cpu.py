@@ -53,7 +53,7 @@ def default_threads(tools: Tools) -> int:
     return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
-def source_planes(planes: np.ndarray, threads: int) -> Any:
+def source_planes(planes: np.ndarray, threads: int, progress: Progress | None) -> Any:
     """Return the luma and chroma that planes of colour were made from.
 
     Parameters
@@ -61,13 +61,16 @@ def source_planes(planes: np.ndarray, threads: int) -> Any:
     planes : (3 or more, H, W) uint16 array, C order
         Green, red and blue of 8 bits, and others.
     threads : int
+    progress : callable or None
+        Called with passes done and passes in all, about every 30 ms.
 
     Returns
     -------
     SourcePlanes or None
-        None if they were not made from luma and chroma, or if C++ is not there to search for it.
+        None if they were not made from luma and chroma, if the search for it takes too many steps,
+        or if C++ is not there.
     """
-    return _cpu and _cpu.find_source_planes(planes, threads)
+    return _cpu and _cpu.find_source_planes(planes, threads, progress)
 
 
 class _OnThreads(InBands):

@@ -514,8 +514,8 @@ MaxError = Annotated[
         "--max-error",
         metavar="N",
         help="Let no sample differ from its source by more than N samples, 0 to 32767, or by a "
-        "number in the unit of the picture, such as 2HU. It needs --preset lossless, auto or best, "
-        "and excludes --lossless and targets.",
+        "number in the unit of the picture, such as 2HU; 0 is lossless. It needs --preset "
+        "lossless, auto or best, and excludes targets and, above 0, --lossless.",
         rich_help_panel=RATE,
     ),
 ]

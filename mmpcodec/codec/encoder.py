@@ -20,6 +20,7 @@ from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, request_of
 from mmpcodec.codec.series.chaining import check_chain_pages
 from mmpcodec.codec.series.pictures import Number, facts_of_series, is_series, joined_series
 from mmpcodec.codec.sources import Source, checked_pictures
+from mmpcodec.codec.tile_size import openable_tile_size
 from mmpcodec.codec.tiles.renditions import check_target_with_levels, with_levels
 from mmpcodec.codec.weighting.maps import check_maps, check_palette
 from mmpcodec.errors import Infeasible, ParameterError
@@ -33,8 +34,6 @@ from mmpcodec.samples import SamplesLike
 
 GROUP_SAMPLES = 1 << 26
 """Most samples of the tiles that are encoded in one call; larger groups are not faster."""
-OPENABLE_TILE = 256
-"""Side of the tiles of pictures that a decoder would refuse in one tile."""
 
 
 def encode_pictures(
@@ -119,8 +118,9 @@ def encode_pictures(
         # Decoders refuse so large a picture in few bytes. Flat tiles take little time; a nearly
         # flat picture of lossless samples in one tile does not.
         if not (tile_size or len(one.header.tile_bytes) > 1 or opens_by_default(one.data)):
+            size = openable_tile_size(one.header.height, one.header.width)
             with suppress(Infeasible):
-                encodings[number] = coded([source_of(number, OPENABLE_TILE)])[0]
+                encodings[number] = coded([source_of(number, size)])[0]
     seconds = (time.perf_counter() - started) / len(pictures)
     return [replace(encoding, seconds=seconds) for encoding in encodings]
 

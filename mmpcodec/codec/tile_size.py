@@ -24,6 +24,10 @@ LEAST_BYTES = 40000
 """Least number of bytes that a tile is predicted to have."""
 LEAST_SIZE, UNIT = 512, 64
 """Least tile size, and the number of which all are multiples."""
+OPENABLE_PIXELS = 1 << 16
+"""Pixels of a tile of a picture that a decoder would refuse in one tile."""
+OPENABLE_COLUMNS = 1 << 13
+"""Most columns of such a tile, because decoders keep sums of each column."""
 PREDICTED = {"photo"}
 """Kinds of candidates whose layers lose little if they are cut."""
 
@@ -63,6 +67,16 @@ def usual_tile_size(
     predicted = Forecast(planes, weights, coded_depth(depth)).at(lam).bytes
     pixels = LEAST_BYTES * len(areas) * AREA * AREA / predicted
     return _without_thin_tiles(height, width, max(LEAST_SIZE, math.isqrt(int(pixels))))
+
+
+def openable_tile_size(height: int, width: int) -> int:
+    """Return the tile size of a picture that a decoder would refuse in one tile.
+
+    Tiles of a narrow picture are longer than wide, so that they have as many pixels as square ones.
+    """
+    narrow = min(height, width, math.isqrt(OPENABLE_PIXELS))
+    size = -(-OPENABLE_PIXELS // (narrow * UNIT)) * UNIT
+    return size if width < height else min(size, OPENABLE_COLUMNS)
 
 
 def _without_thin_tiles(height: int, width: int, least: int) -> int:

@@ -78,13 +78,14 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth, const n
 }
 
 // Returns the luma and chroma that planes of green, red and blue were made from, or None.
-nb::object find_planes(const Samples& samples, int threads) {
+nb::object find_planes(const Samples& samples, int threads, const nb::object& progress) {
+    const Progress report = progress_from(progress);
     std::optional<SourcePlanes> found;
     {
         WithoutGil released;
         ThreadTeam team(threads);
         found = find_source_planes(samples.data(), int(samples.shape(1)), int(samples.shape(2)),
-                                   team);
+                                   team, report);
     }
     return found ? nb::cast(std::move(*found)) : nb::none();
 }
@@ -123,7 +124,8 @@ void register_source_planes(nb::module_& module) {
                      })
         .def_prop_ro("chroma", &chroma_of)
         .def_prop_ro("corrections", &corrections_of);
-    module.def("find_source_planes", &find_planes, "samples"_a, "threads"_a);
+    module.def("find_source_planes", &find_planes, "samples"_a, "threads"_a,
+               "progress"_a.none() = nb::none());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mmpcodec.codec.rate_control.targets import Request
 
 FAST_EFFORT = 1
-LOSSLESS_FAST_PRESET = "lossless"
+LOSSLESS_PRESET = "lossless"
 
 EFFECTS: dict[str, Callable[[Tools], bool]] = {
     "--lambda": lambda tools: not tools.lossless,
@@ -57,7 +57,7 @@ def preset_and_effort(
     """
     if fast:
         check_alone("--fast", {"--best": best, "--effort": effort})
-        return preset or (LOSSLESS_FAST_PRESET if lossless else AUTO), FAST_EFFORT
+        return preset or (LOSSLESS_PRESET if lossless else AUTO), FAST_EFFORT
     if best:
         check_alone("--best", {"--preset": preset, "--effort": effort})
         return BEST, MAX_EFFORT
@@ -103,6 +103,12 @@ def requested(values: Mapping[str, Any]) -> "tuple[Request, list[str]]":
     if lossless:
         check_alone("--lossless", rates)
         given["lam"] = 0
+    repeats = is_lossless or "max_error" in given or given.get("preset") == LOSSLESS_PRESET
+    if given.get("palette") and repeats:
+        raise ParameterError(
+            "--palette: has no effect on lossless files or with --max-error: they code pixels that "
+            "repeat by themselves; leave it out"
+        )
     if len(rates) > 1:
         flags = ", ".join(FLAGS.values())
         raise ParameterError(f"{' and '.join(rates)}: give only one of {flags}")

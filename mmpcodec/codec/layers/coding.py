@@ -53,6 +53,8 @@ KnownLossless = dict[tuple[int, int, Tools], tuple[Layer, np.ndarray, Trace]]
 
 FEW_NEW = 5
 """At most one pixel of five has another colour than the four around it in drawings."""
+OF_SEARCH_AND_SAMPLES = 1, 3
+"""Shares of the search for source colours, and of the samples, in the progress of a layer."""
 
 
 def coded_layers(
@@ -116,8 +118,8 @@ def _code(
     return side_by_side(lambda pair: _finished(pair[0], pair[1], each), pairs, threads)
 
 
-def _source_of(task: LayerTask, threads: int | None) -> Any:
-    """Return what the colours of a layer of lossless samples were made from, if that is known."""
+def _planes_to_search(task: LayerTask) -> np.ndarray | None:
+    """Return the planes of a layer of lossless samples that may have source colours, or None."""
     (height, width, *count), tools = task.plane.shape, task.params.coded_tools
     if not can_have_colours(sum(count), (height, width), task.depth, tools.max_error):
         return None
@@ -126,9 +128,7 @@ def _source_of(task: LayerTask, threads: int | None) -> Any:
     above, own = colours[:-1], colours[1:, 1:-1]
     around = above[:, :-2], above[:, 1:-1], above[:, 2:], colours[1:, :-2]
     new = np.all([own != other for other in around], axis=0)
-    if np.count_nonzero(new) * FEW_NEW < new.size:
-        return None
-    return source_planes(planes, threads or processors())
+    return None if np.count_nonzero(new) * FEW_NEW < new.size else planes
 
 
 def _lossless(
@@ -138,8 +138,12 @@ def _lossless(
     tools = task.params.tools
     place = task.tile, task.layer, tools
     if place not in known:
-        found = replace(task, source=_source_of(task, threads))
-        coded = task.backend.encode(found, threads=threads, progress=progress)
+        if (planes := _planes_to_search(task)) is not None:
+            shares = [part * task.share for part in OF_SEARCH_AND_SAMPLES]
+            of_search, progress = in_turn(progress, shares)
+            source = source_planes(planes, threads or processors(), of_search)
+            task = replace(task, source=source)
+        coded = task.backend.encode(task, threads=threads, progress=progress)
         samples = task.plane if tools.without_loss else coded.samples
         known[place] = Layer(task.name, tools, coded.payload), samples, coded.trace.with_filter(0)
     return _costed(task, *known[place], threads)

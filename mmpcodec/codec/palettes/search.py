@@ -46,7 +46,7 @@ from it on."""
 TRIALS_EFFORT = 4
 """Most effort of the trials. The form of effort 6 takes 1 to 4 % fewer bytes and decodes a flat
 sample in 8 times the time, so only the last trials have it too."""
-LEAST_FORM = 2
+LEAST_FORM_EFFORT = 2
 """The least effort whose form of lossless samples codes numbers."""
 
 
@@ -55,7 +55,7 @@ def form_of_effort(effort: int) -> LosslessTools:
 
     The fast mode of effort 1 takes a third more bytes on a page, so palettes do not have it.
     """
-    return lossless_tools(max(effort, LEAST_FORM))
+    return lossless_tools(max(effort, LEAST_FORM_EFFORT))
 
 
 @dataclass(frozen=True)

@@ -446,6 +446,8 @@ def decode_planes(
     streams = parted(payload, shape[0])
     readers = [SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True) for stream in streams]
     samples, rates = _code_planes(readers, None, shape, depth, tools, progress, chain)
+    for reader in readers:
+        reader.finish()
     return samples, _bits(readers), rates
 
 
@@ -503,7 +505,7 @@ def _code_planes(
         pixels.code(planes, together, cells, lambda row: report_row(progress, 0, row, reported))
         rates += cells.rates
     found = []
-    for number, (coder, samples_coder) in enumerate(zip(coders, samples_coders, strict=True)):
+    for number, samples_coder in enumerate(samples_coders):
         # Without a coder of samples, no cell has a rate.
         if samples_coder:
             samples_coder.cells.begin()
@@ -512,18 +514,14 @@ def _code_planes(
             if samples_coder:
                 own = numbers[number]
                 _code_row(samples_coder, row, None if own is None else own[row])
-        decoded = values[number][planes[number].inner]
-        if colours.kind != NONE and number in (1, 2):
-            corrections = None if source is None else source.corrections[number - 1]
-            decoded = chroma_of_pixels(coder, decoded, colours, shape[1:], corrections)
-        found.append(decoded)
+        found.append(values[number][planes[number].inner])
         if samples_coder:
             rates += samples_coder.cells.rates
-        if given is None:
-            coder.finish()
     report_row(progress, reported[0], 0, reported)
     if colours.kind != NONE:
-        found[:3] = to_pixels(found[0], found[1:3], colours.kind)
+        corrections = None if source is None else source.corrections
+        chroma = chroma_of_pixels(coders[1:3], found[1:3], colours, shape[1:], corrections)
+        found[:3] = to_pixels(found[0], chroma, colours.kind)
     return np.array(found, np.uint16), rates
 
 

@@ -18,8 +18,18 @@ from mmpcodec import _cpu
 from mmpcodec.reference.lossless import coder
 from mmpcodec.reference.lossless.pixels.block_choice import repeating_blocks
 from mmpcodec.reference.lossless.pixels.colours import ColourShape
+from mmpcodec.reference.lossless.streams import joined, parted
 
 FORMS = st.sampled_from([*LOSSLESS_INPUTS.values()])
+
+
+def outcomes(payload, shape, depth, tools):
+    """The outcomes of the reference, and of the compiled decoder with one and three threads."""
+    return [
+        outcome(lambda: coder.decode_planes(payload, shape, depth, tools, silent)[0]),
+        outcome(lambda: _cpu.decode_lossless(payload, shape, depth, tools, 1, None)[0]),
+        outcome(lambda: _cpu.decode_lossless(payload, shape, depth, tools, 3, None)[0]),
+    ]
 
 
 def check(samples, depth, tools):
@@ -81,14 +91,26 @@ def test_runs(form, error, noise):
 @settings(max_examples=60)
 @given(st.binary(max_size=60), st.integers(1, 4), st.integers(1, 9), st.sampled_from(DEPTHS), FORMS)
 def test_random_payloads_decode_alike(payload, count, side, depth, tools):
-    """Of several damaged planes, the decoders may name different ones."""
+    """Of several damaged planes, the decoders name the same one."""
     shape = count, side, 10 - side
-    expected = outcome(lambda: coder.decode_planes(payload, shape, depth, tools, silent)[0])
-    found = outcome(lambda: _cpu.decode_lossless(payload, shape, depth, tools, 1, None)[0])
-    if count > 1 and isinstance(expected, str):
-        assert isinstance(found, str)
-    else:
-        assert found == expected
+    expected, *found = outcomes(payload, shape, depth, tools)
+    assert found == [expected] * 2
+
+
+@pytest.mark.parametrize("form", LOSSLESS_INPUTS)
+def test_a_stream_that_is_too_long_is_named_after_the_samples(form):
+    """A later plane whose samples do not decode is named first."""
+    tools, depth = LOSSLESS_INPUTS[form], 8
+    samples = CONTENT["noise"](np.random.default_rng(4), 2 * 9, 11).reshape(2, 9, 11)
+    payload = coder.encode_planes(samples.astype(np.uint16), depth, tools, silent)[0]
+    first, second = parted(payload, 2)
+    longer = first + bytes(9)
+    expected, *found = outcomes(joined([longer, second[:5]]), samples.shape, depth, tools)
+    assert "payload ends after 5 bytes" in expected
+    assert found == [expected] * 2
+    expected, *found = outcomes(joined([longer, second]), samples.shape, depth, tools)
+    assert f"payload has {len(longer)} bytes" in expected
+    assert found == [expected] * 2
 
 
 @pytest.mark.parametrize("rounding", ["down", "up", "toward zero"])

@@ -1,5 +1,7 @@
 """Source colours: the search finds them, and the compiled code writes the reference's bytes."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,9 +9,10 @@ from hypothesis import strategies as st
 from support.operations import silent
 from support.planes import COLOURS, made_from, outcome
 
-from mmpcodec import _cpu
+import mmpcodec
+from mmpcodec import Cancelled, _cpu
 from mmpcodec.reference.lossless import coder
-from mmpcodec.reference.lossless.source_colours.colours import JPEG, SourceColours
+from mmpcodec.reference.lossless.source_colours.colours import JPEG, SourceColours, to_pixels
 from mmpcodec.tools import LosslessTools
 
 
@@ -61,6 +64,55 @@ def test_clipped_pixels():
 def test_other_colours_have_none(seed):
     noise = np.random.default_rng(seed).integers(0, 256, (3, 60, 70), np.uint16)
     assert _cpu.find_source_planes(noise, 1) is None
+
+
+def random_colours(side: int, least_luma: int) -> np.ndarray:
+    """Green, red and blue of random luma and chroma; parts that the search looks at are white."""
+    rng = np.random.default_rng(1)
+    luma = rng.integers(least_luma, 256, (side, side))
+    chroma = [
+        128 + rng.choice([-1, 1], luma.shape) * rng.integers(22, 24, luma.shape) for _ in "br"
+    ]
+    planes = to_pixels(luma, chroma, JPEG).astype(np.uint16)
+    starts = [(side - 32) * number // 2 & ~1 for number in range(3)]
+    for top, left in itertools.product(starts, starts):
+        planes[:, top : top + 32, left : left + 32] = 255
+    return planes
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_search_of_too_many_steps_finds_none(threads):
+    """The nearest chroma of clipped pixels is far from chroma of half the resolution."""
+    assert _cpu.find_source_planes(random_colours(112, 200), threads) is None
+
+
+def test_search_reports_its_passes():
+    calls = []
+    _cpu.find_source_planes(random_colours(512, 120), 2, lambda *call: calls.append(call))
+    assert len(calls) > 1
+    assert calls == sorted(calls)
+    assert {total for _, total in calls} == {10}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_search_is_cancelled(threads):
+    with pytest.raises(Cancelled):
+        _cpu.find_source_planes(random_colours(512, 120), threads, lambda *_: False)
+
+
+def test_encoding_is_cancelled_in_the_search():
+    """The first quarter of the progress belongs to the search."""
+    samples = np.moveaxis(random_colours(512, 120)[[1, 0, 2]], 0, 2).astype(np.uint8)
+    calls = []
+
+    def stop(done, total):
+        calls.append(done / total)
+        return len(calls) < 3
+
+    with pytest.raises(Cancelled):
+        mmpcodec.encode(samples, preset="lossless", effort=1, progress=stop)
+    assert calls == sorted(calls)
+    assert max(calls) <= 0.25
 
 
 @pytest.mark.parametrize("colours", COLOURS, ids=str)

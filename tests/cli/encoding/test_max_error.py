@@ -51,10 +51,21 @@ def test_larger_errors_make_smaller_files(mmp, picture):
     assert sizes[-1] < sizes[0] / 2
 
 
+def test_no_error_is_lossless(mmp, picture):
+    """0 says what --lossless says, so both may be given."""
+    path, _ = picture
+    files = []
+    for options in (["--lossless"], ["--max-error", "0"], ["--lossless", "--max-error", "0"]):
+        assert mmp("encode", path, *options, "--force").exit_code == 0
+        files.append(path.with_suffix(".mmp").read_bytes())
+    assert files[1:] == files[:1] * 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--max-error", "-1"], "max_error = '-1': must be a whole number of samples"),
+        (["--max-error", "-1"], "max_error = -1: must be from 0 to 32767"),
+        (["--max-error", "9" * 10], "a whole number of samples from 0 to 32767, such as 3, or"),
         ([*NEAR, "--preset", "photo"], "take preset lossless"),
         ([*NEAR, "--lossless"], "--max-error and --lossless: give only one of them"),
         ([*NEAR, "--lambda", "0"], "--max-error and --lambda 0: give only one of them"),

@@ -32,11 +32,22 @@ def test_auto_draws_pages(mmp, page):
     assert layers(page) == ["gray"]
 
 
-@pytest.mark.parametrize("option", [("--lossless",), ("--max-error", "2"), ("-l", "0")])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--lossless",),
+        ("--max-error", "2"),
+        ("--max-error", "0"),
+        ("-l", "0"),
+        ("--quality", "100"),
+        ("--preset", "lossless"),
+    ],
+)
 def test_files_without_a_palette_refuse_to_be_asked_for_one(mmp, page, option):
     found = mmp("encode", page, *option, "--palette")
     assert found.exit_code == 2
-    assert "has no effect without loss or with a maximal error" in " ".join(found.stderr.split())
+    message = "--palette: has no effect on lossless files or with --max-error: they code pixels"
+    assert message in " ".join(found.stderr.split())
     assert not page.with_suffix(".mmp").exists()
     assert mmp("encode", page, *option, "--no-palette").exit_code == 0
 

@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <atomic>
+
+#include "cpu/lossless/source_colours/chroma_of_pixel.h"
+#include "cpu/runtime/watch.h"
+
 namespace mmp {
 
 namespace {
@@ -11,28 +16,23 @@ using Kind = SourceColours::Kind;
 using Pixel = SourceColours::Pixel;
 
 constexpr int kRows = SourceColours::kRows, kColumns = SourceColours::kColumns;
-// How far the chroma of a pixel is searched around an estimate; the farther where none is found.
-constexpr int kReaches[] = {2, 6, 20, 64};
 constexpr int kPasses = 8;  // along lines of both axes
 constexpr int kFewChanges = 4096;  // the last pass changes at most one of 4096 nodes
 constexpr int kSweeps = 2;  // that mend pixels of which a colour is clipped
+constexpr int kPhases = kPasses + 2;  // of a search: start, passes, planes
 constexpr int kTasks = 64;
+constexpr double kPause = 0.03;  // seconds between two calls of the callback
+constexpr int kLookNodes = 1024;  // nodes of a line between two looks at the callback
+// Chromas that a search for corrections of clipped pixels may look at: for each pixel of the
+// picture, of which photographs need up to 20, and for a picture of any size. With more, the search
+// gives up.
+constexpr int64_t kPixelSteps = 64, kLeastSteps = 1 << 22;
+constexpr int64_t kAtOnce = 1 << 14;  // steps of a thread between two additions to the sum
 constexpr int kWindow = 32, kWindows = 3;  // side of the parts that choose the colours; how many a row
 constexpr int kChromaBits = 3, kCorrectionBits = 12;  // of a place of chroma, about
 constexpr int kGood = 2;  // colours that need half of the bits of full chroma are taken at once
 // Inverse of the triangle filter, on means of two pixels, in 1/1024.
 constexpr int kInverse[5] = {1446, -248, 43, -7, 1};
-
-// Luma from `least` to `most` gives a pixel by some chroma; none does if `most` is less.
-struct Lumas {
-    int least = 0, most = 255;
-    int gap() const { return std::max(0, least - most); }
-};
-
-int floor_divided(int value, int divisor) {
-    const int quotient = value / divisor;
-    return quotient - (value % divisor < 0);
-}
 
 struct Picture {
     const uint16_t* samples;  // planes of green, red, blue
@@ -47,70 +47,6 @@ struct Picture {
         return {samples + row * stride + column, plane, stride, rows, columns};
     }
 };
-
-Lumas lumas_of(const SourceColours& colours, const Pixel& pixel, Chroma chroma) {
-    Lumas found;
-    const Pixel offsets = colours.offsets(chroma);
-    for (int i = 0; i < 3; ++i) {
-        int least = pixel[i] - offsets[i], most = least;
-        if (colours.kind == Kind::kPhotoCd) {
-            constexpr int kLuma = SourceColours::kPhotoCdLuma;
-            const int low = (pixel[i] << 16) - offsets[i];
-            least = floor_divided(low + kLuma - 1, kLuma), most = floor_divided(low + 65535, kLuma);
-        }
-        if (pixel[i] > 0) found.least = std::max(found.least, least);
-        if (pixel[i] < 255) found.most = std::min(found.most, most);
-    }
-    return found;
-}
-
-bool is_clipped(const Pixel& p) {
-    return std::min({p[0], p[1], p[2]}) == 0 || std::max({p[0], p[1], p[2]}) == 255;
-}
-
-bool is_chroma(int first, int second) { return !((first | second) & ~255); }
-
-// The chroma of a pixel, about.
-Chroma estimated(Kind kind, const Pixel& pixel) {
-    const auto [red, green, blue] = pixel;
-    constexpr int kMiddle = (128 << 16) + 32767;
-    if (kind == Kind::kJpeg)
-        return {(-11059 * red - 21709 * green + 32768 * blue + kMiddle) >> 16,
-                (32768 * red - 27439 * green - 5329 * blue + kMiddle) >> 16};
-    const int luma = (1000 * green + 194 * blue + 509 * red + 600) * 10 / 1703;  // in 1/10
-    const auto one = [&](int value, int scale, int origin) {
-        const int offset = (10 * value + 5 - luma) * 1000;
-        const int half = offset < 0 ? -scale : scale;
-        return std::clamp(origin + (2 * offset + half) / (2 * scale), 0, 255);
-    };
-    return {one(blue, 22179, 156), one(red, 18215, 137)};
-}
-
-// The chroma within a reach of an estimate that gives the pixel by some luma; else with a small gap.
-Chroma nearest(const SourceColours& colours, const Pixel& pixel, Chroma estimate, int reach) {
-    int least = INT32_MAX;
-    Chroma best = estimate;
-    for (int i = -reach; i <= reach; ++i)
-        for (int j = -reach; j <= reach; ++j) {
-            const Chroma other{estimate.first + i, estimate.second + j};
-            if (!is_chroma(other.first, other.second)) continue;
-            // Two corrections cost more than a large one.
-            const int cost = 4096 * lumas_of(colours, pixel, other).gap() + 8 * (i && j) +
-                             std::abs(i) + std::abs(j);
-            if (cost < least) least = cost, best = other;
-        }
-    return best;
-}
-
-// The same without a bound.
-Chroma nearest(const SourceColours& colours, const Pixel& pixel, Chroma estimate) {
-    Chroma found = estimate;
-    for (const int reach : kReaches) {
-        if (!lumas_of(colours, pixel, found).gap()) break;
-        found = nearest(colours, pixel, estimate, reach);
-    }
-    return found;
-}
 
 // Changes of two nodes: all pairs of -Side to Side, and zeros up to a whole number of vectors.
 template <int Side>
@@ -146,25 +82,28 @@ MMP_SIMD_LEVELS void add_squares(int32_t* costs, const int32_t* first, const int
 // Searches chroma by which luma gives all pixels.
 class Search {
 public:
-    Search(const SourceColours& colours, const Picture& picture, ThreadTeam& team)
+    Search(const SourceColours& colours, const Picture& picture, ThreadTeam& team, Watch& watch)
         : colours_(colours),
           picture_(picture),
           height_(picture.height),
           width_(picture.width),
           rows_(colours.count(kRows, height_)),
           columns_(colours.count(kColumns, width_)),
-          team_(team) {
+          team_(team),
+          watch_(watch) {
         start();
+        watch_.advance(1);
     }
 
-    // Whether nearly all pixels that are not clipped have luma and chroma.
-    bool fits() const {
+    // Whether at most one of `few` pixels that are not clipped has no luma and chroma; 0 allows
+    // none.
+    bool fits(int few) const {
         int64_t clipped = 0;
         for (int row = 0; row < height_; ++row)
             for (int column = 0; column < width_; ++column)
                 clipped += is_clipped(picture_.pixel(row, column));
         const int64_t all = int64_t{height_} * width_ - clipped;
-        return all - std::count(known_.begin(), known_.end(), 1) <= all / kFewOthers;
+        return all - std::count(known_.begin(), known_.end(), 1) <= (few ? all / few : 0);
     }
 
     // About what chroma costs.
@@ -191,44 +130,42 @@ public:
             if (!colours_.halved[axis]) continue;
             const bool both = colours_.halved[1 - axis];
             const int64_t changes = both ? solve_lines<2>(axis) : solve_lines<4>(axis);
+            watch_.advance(1);
             if (changes * kFewChanges <= int64_t{rows_} * columns_) break;
         }
         for (int sweep = 0; sweep < kSweeps && mend(); ++sweep) {}
     }
 
-    // The planes, with corrections; none if a pixel has no chroma.
-    std::optional<SourcePlanes> planes() const {
+    // The planes, with corrections; none if a pixel has no chroma, or if the search takes too many
+    // steps. The chroma of each pixel by itself is lost.
+    std::optional<SourcePlanes> planes() {
+        if (!correct()) return {};
         SourcePlanes found{colours_, width_, {}, {}, {}};
         found.luma.resize(size_t(height_) * width_);
-        for (int k = 0; k < 2; ++k)
-            found.chroma[k].assign(chroma_[k].begin(), chroma_[k].end());
+        for (int k = 0; k < 2; ++k) {
+            const std::vector<int32_t>& from = colours_.any_halved() ? chroma_[k] : own_[k];
+            found.chroma[k].assign(from.begin(), from.end());
+        }
         for (int row = 0; row < height_; ++row) {
+            watch_.look();
             int before = row ? found.luma[int64_t{row - 1} * width_] : 128;
             for (int column = 0; column < width_; ++column) {
                 const int64_t place = int64_t{row} * width_ + column;
-                const Pixel pixel = picture_.pixel(row, column);
-                const Chroma given = chroma_at(row, column);
-                const Chroma chroma = nearest(colours_, pixel, given);
-                const Lumas lumas = lumas_of(colours_, pixel, chroma);
-                if (lumas.gap()) return {};
-                if (!colours_.any_halved()) {
-                    found.chroma[0][place] = uint16_t(chroma.first);
-                    found.chroma[1][place] = uint16_t(chroma.second);
-                } else {
-                    if (chroma.first != given.first)
-                        found.corrections[0].push_back({place, chroma.first - given.first});
-                    if (chroma.second != given.second)
-                        found.corrections[1].push_back({place, chroma.second - given.second});
-                }
+                const int own[2] = {own_[0][place], own_[1][place]};
+                const Lumas lumas = lumas_of(colours_, picture_.pixel(row, column), {own[0], own[1]});
                 before = std::clamp(before, lumas.least, lumas.most);
                 found.luma[place] = uint16_t(before);
+                if (!colours_.any_halved()) continue;
+                const Chroma given = chroma_at(row, column);
+                const int differences[2] = {own[0] - given.first, own[1] - given.second};
+                for (int k = 0; k < 2; ++k)
+                    if (differences[k]) found.corrections[k].push_back({place, differences[k]});
             }
         }
         return found;
     }
 
 private:
-    static constexpr int kFewOthers = 50;  // at most one pixel of 50 has none
     static constexpr int kGrow = 3;  // nodes beside a wrong one that are searched again
 
     struct Span {
@@ -240,7 +177,10 @@ private:
         team_.run(kTasks, [&](uint32_t task) {
             const int64_t from = int64_t{count} * task / kTasks;
             const int64_t to = int64_t{count} * (task + 1) / kTasks;
-            for (int64_t i = from; i < to; ++i) work(int(task), int(i));
+            for (int64_t i = from; i < to; ++i) {
+                watch_.look();
+                work(int(task), int(i));
+            }
         });
     }
 
@@ -304,6 +244,31 @@ private:
             }
         });
         return to;
+    }
+
+    // Gives each pixel the chroma that it is corrected to; returns false if one has none, or if that
+    // takes too many steps. Threads change no result, as one sum counts the steps of all.
+    bool correct() {
+        const int64_t most = kLeastSteps + kPixelSteps * height_ * width_;
+        std::atomic<int64_t> sum{0};
+        std::atomic<bool> failed{false};
+        share(height_, [&](int, int row) {
+            int64_t steps = 0;
+            for (int column = 0; column < width_ && !failed; ++column) {
+                const int64_t place = int64_t{row} * width_ + column;
+                const Pixel pixel = picture_.pixel(row, column);
+                const Chroma given = chroma_at(row, column);
+                Chroma chroma{own_[0][place], own_[1][place]};
+                if (!known_[place]) chroma = nearest(colours_, pixel, given, steps);
+                own_[0][place] = chroma.first, own_[1][place] = chroma.second;
+                if (lumas_of(colours_, pixel, chroma).gap() || is_far(given, chroma)) failed = true;
+                if (steps < kAtOnce && column < width_ - 1) continue;
+                if (sum += steps; sum > most) failed = true;
+                steps = 0;
+                watch_.look();
+            }
+        });
+        return !failed;
     }
 
     // The pixels that read a node.
@@ -413,6 +378,7 @@ private:
         std::vector<std::array<int64_t, kAll>> costs(length);
         std::vector<std::array<uint8_t, kAll>> from(length);
         for (int i = 0; i < length; ++i) {
+            if (i % kLookNodes == 0) watch_.look();
             const int own = node(k, axis, line, begin + i);
             int32_t pairs[Changes<Side>::kLanes] = {};
             if (begin + i > 0) add_costs<Side>(k, axis, line, begin + i - 1, pairs);
@@ -492,6 +458,7 @@ private:
     const int height_, width_;
     const int rows_, columns_;  // nodes of chroma
     ThreadTeam& team_;
+    Watch& watch_;
     std::vector<int32_t> chroma_[2];  // of nodes
     std::vector<int32_t> own_[2];     // of each pixel by itself
     std::vector<uint8_t> known_;      // whether a pixel has no other chroma
@@ -524,37 +491,58 @@ std::vector<SourceColours> halved_colours(Kind kind) {
     return found;
 }
 
+// Colours of a kind that fit the parts of a picture at the least cost; none if they do not fit.
+std::optional<SourceColours> colours_of(Kind kind, const std::vector<Picture>& windows,
+                                        ThreadTeam& team, Watch& watch) {
+    constexpr int kFew = 50;  // at most one pixel of 50 has none
+    SourceColours chosen{kind, {}, {}};
+    int64_t least = 0;
+    for (const Picture& window : windows) {
+        const Search search(chosen, window, team, watch);
+        if (!search.fits(kFew)) return {};
+        least += search.bits();
+    }
+    const int64_t full = least;
+    for (const SourceColours& colours : halved_colours(kind)) {
+        int64_t bits = 0;
+        for (const Picture& window : windows) {
+            Search search(colours, window, team, watch);
+            search.improve();
+            bits += search.bits();
+        }
+        if (bits < least) least = bits, chosen = colours;
+        if (kGood * bits < full) break;
+    }
+    return chosen;
+}
+
 }  // namespace
 
 std::optional<SourcePlanes> find_source_planes(const uint16_t* samples, int height, int width,
-                                               ThreadTeam& team) {
+                                               ThreadTeam& team, const Progress& progress) {
     const Picture picture{samples, int64_t{height} * width, width, height, width};
     const std::vector<Picture> windows = windows_of(picture);
-    for (const Kind kind : {Kind::kJpeg, Kind::kPhotoCd}) {
-        SourceColours chosen{kind, {}, {}};
-        int64_t least = 0;
-        bool fits = true;
-        for (const Picture& window : windows) {
-            const Search search(chosen, window, team);
-            fits = fits && search.fits();
-            least += search.bits();
+    progress(0, kPhases);
+    int64_t reported = 0;
+    const Progress of_phases = [&](int64_t done, int64_t) {
+        progress(reported = done, kPhases);
+    };
+    const Progress without_phases = [&](int64_t, int64_t) { progress(reported, kPhases); };
+    Watch of_windows(1, without_phases, kPause), of_picture(kPhases, of_phases, kPause);
+    try {
+        for (const Kind kind : {Kind::kJpeg, Kind::kPhotoCd}) {
+            const auto chosen = colours_of(kind, windows, team, of_windows);
+            if (!chosen) continue;
+            Search search(*chosen, picture, team, of_picture);
+            // A pixel that is not clipped has the chroma of its estimate, or none.
+            if (!search.fits(0)) continue;
+            search.improve();
+            if (std::optional<SourcePlanes> found = search.planes()) return found;
         }
-        if (!fits) continue;
-        const int64_t full = least;
-        for (const SourceColours& colours : halved_colours(kind)) {
-            int64_t bits = 0;
-            for (const Picture& window : windows) {
-                Search search(colours, window, team);
-                search.improve();
-                bits += search.bits();
-            }
-            if (bits < least) least = bits, chosen = colours;
-            if (kGood * bits < full) break;
-        }
-        Search search(chosen, picture, team);
-        search.improve();
-        if (std::optional<SourcePlanes> found = search.planes()) return found;
+    } catch (const Stopped&) {
     }
+    of_windows.rethrow();
+    of_picture.rethrow();
     return {};
 }
 

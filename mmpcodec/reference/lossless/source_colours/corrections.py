@@ -3,6 +3,9 @@
 Source: section "Source colours" of ``docs/format/format.md``.
 """
 
+import itertools
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from mmpcodec.errors import CorruptStream
@@ -43,10 +46,18 @@ class LengthCoder:
         return found - 1
 
 
+Corrections = tuple[np.ndarray, np.ndarray]
+"""Places of pixels in ascending order, and what is added to their chroma."""
+
+
 def code_corrections(
-    coder: BitCoder, given: tuple[np.ndarray, np.ndarray] | None, pixels: int
-) -> tuple[np.ndarray, np.ndarray]:
+    coder: BitCoder, given: Corrections | None, pixels: int
+) -> Iterator[tuple[int, int]]:
     """Code places of pixels, and what is added to their chroma; None decodes.
+
+    Yields
+    ------
+    place, difference : int
 
     Raises
     ------
@@ -55,14 +66,11 @@ def code_corrections(
     """
     gaps, sizes = LengthCoder(coder), LengthCoder(coder)
     last, negative = BinaryModels("residual", (1,)), BinaryModels("residual", (1,))
-    places: list[int] = []
-    differences: list[int] = []
     following = 0
-    while True:
-        number = len(places)
+    for number in itertools.count():
         ends = None if given is None else int(number == len(given[0]))
         if last.code(coder, (0,), ends):
-            return np.array(places, np.int64), np.array(differences, np.int64)
+            return
         gap = below = size = None
         if given is not None:
             gap, own = int(given[0][number]) - following, int(given[1][number])
@@ -74,24 +82,37 @@ def code_corrections(
         found = sizes.code(size) + 1
         if found > 255:
             raise CorruptStream(SECTION, f"correction by {found}, allowed is 1 to 255")
-        places.append(place)
-        differences.append(sign * found)
+        yield place, sign * found
         following = place + 1
 
 
+def _in_order_of_pixels(
+    streams: Sequence[Iterator[tuple[int, int]]],
+) -> Iterator[tuple[int, int, int]]:
+    """Yield number of the plane, place and difference of the corrections of several planes.
+
+    Each stream is one correction ahead: of several faults, that of the first pixel is raised.
+    """
+    waiting = [next(stream, None) for stream in streams]
+    while ahead := [(*one, number) for number, one in enumerate(waiting) if one is not None]:
+        place, difference, number = min(ahead, key=lambda each: (each[0], each[2]))
+        yield number, place, difference
+        waiting[number] = next(streams[number], None)
+
+
 def chroma_of_pixels(
-    coder: BitCoder,
-    chroma: np.ndarray,
+    coders: Sequence[BitCoder],
+    chroma: Sequence[np.ndarray],
     colours: SourceColours,
     shape: tuple[int, int],
-    corrections: tuple[np.ndarray, np.ndarray] | None,
-) -> np.ndarray:
-    """Code the corrections of a plane of chroma, and return the chroma of all pixels.
+    corrections: tuple[Corrections, Corrections] | None,
+) -> list[np.ndarray]:
+    """Code the corrections of both planes of chroma, and return the chroma of all pixels.
 
     Parameters
     ----------
-    coder : BitCoder
-    chroma : 2-D array
+    coders : sequence of BitCoder
+    chroma : sequence of 2-D arrays
         Decoded samples.
     colours : SourceColours
     shape : (int, int)
@@ -101,10 +122,16 @@ def chroma_of_pixels(
 
     Returns
     -------
-    int64 array of this shape
+    list of two int64 arrays of this shape
     """
-    found = interpolated(chroma, colours, shape)
+    found = [interpolated(plane, colours, shape) for plane in chroma]
     if any(colours.halved):
-        places, differences = code_corrections(coder, corrections, found.size)
-        found.ravel()[places] = np.clip(found.ravel()[places] + differences, 0, 255)
+        given = corrections or (None, None)
+        streams = [
+            code_corrections(coder, own, plane.size)
+            for coder, own, plane in zip(coders, given, found, strict=True)
+        ]
+        for number, place, difference in _in_order_of_pixels(streams):
+            samples = found[number].ravel()
+            samples[place] = np.clip(samples[place] + difference, 0, 255)
     return found

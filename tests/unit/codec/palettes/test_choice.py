@@ -139,7 +139,7 @@ def test_files_without_loss_have_no_palettes(options, effort):
     """Whole pixels that repeat take their place, and nobody can ask for one."""
     colours = np.random.default_rng(9).integers(0, 256, (6, 3))
     picture = page(160, 224, colours).astype(np.uint8)
-    with pytest.raises(mmpcodec.ParameterError, match="palette = True: has no effect without loss"):
+    with pytest.raises(mmpcodec.ParameterError, match="palette = True: has no effect on lossless"):
         encoded(picture, palette=True, effort=effort, **options)
     found = encoded(picture, effort=effort, **options)
     assert np.array_equal(found.samples, picture)

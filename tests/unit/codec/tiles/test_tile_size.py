@@ -8,8 +8,8 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams
-from mmpcodec.codec import tile_size
-from mmpcodec.codec.tile_size import usual_tile_size
+from mmpcodec.codec import encoder, tile_size
+from mmpcodec.codec.tile_size import openable_tile_size, usual_tile_size
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.picture import Picture
@@ -90,3 +90,28 @@ def test_targets_take_the_size_of_the_lambda_that_is_predicted(monkeypatch):
     for target, expected in ((8000, 128), (500, 0)):
         data = mmpcodec.encode(samples, target_size=target, **QUICK)
         assert mmpcodec.inspect(data).header.tile_size == expected
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "size"),
+    [
+        (5000, 4000, 256),
+        (4000, 256, 256),
+        (1 << 20, 200, 384),
+        (1 << 22, 1, 65536),
+        (1, 1 << 22, 8192),
+        (100, 1 << 20, 704),
+    ],
+)
+def test_tiles_that_open_have_as_many_pixels_in_narrow_pictures(height, width, size):
+    assert openable_tile_size(height, width) == size
+
+
+def test_tall_picture_that_a_decoder_would_refuse(monkeypatch):
+    """Tiles of one column are long, so that few learn anew."""
+    monkeypatch.setattr(encoder, "opens_by_default", lambda data: False)
+    tall = (np.arange(1 << 18) >> 3)[:, None].astype(np.uint8)
+    data = mmpcodec.encode(tall, preset="lossless", effort=1)
+    assert mmpcodec.inspect(data).header.tile_size == 65536
+    assert len(data) < 1000
+    np.testing.assert_array_equal(mmpcodec.decode(data), tall)

@@ -135,8 +135,8 @@ def test_colours_that_do_not_exist(stream, says):
 def test_corrections_that_do_not_exist(place, difference, says):
     """An encoder and both decoders name the same fault."""
     with pytest.raises(CorruptStream, match=says):
-        code_corrections(writer(), (np.array([place]), np.array([difference])), 80)
-    payload = _flat_with_correction(place, difference)
+        list(code_corrections(writer(), (np.array([place]), np.array([difference])), 80))
+    payload = _flat_with_corrections([(place, difference)], [])
     with pytest.raises(CorruptStream, match=says):
         decode_planes(payload, (3, 8, 10), 8, FAST, silent)
     native = pytest.importorskip("mmpcodec._cpu")
@@ -144,17 +144,34 @@ def test_corrections_that_do_not_exist(place, difference, says):
         native.decode_lossless(payload, (3, 8, 10), 8, FAST, 1, None)
 
 
-def _flat_with_correction(place, difference):
-    """The payload of planes of one value, with one correction, which is not checked."""
+def test_of_two_broken_planes_the_one_of_the_first_pixel_is_named():
+    payload = _flat_with_corrections([(50, 1), (60, 256)], [(3, 1), (90, 1)])
+    native = pytest.importorskip("mmpcodec._cpu")
+    says = "correction of pixel 90, the tile has 80"
+    with pytest.raises(CorruptStream, match=says):
+        decode_planes(payload, (3, 8, 10), 8, FAST, silent)
+    with pytest.raises(CorruptStream, match=says):
+        native.decode_lossless(payload, (3, 8, 10), 8, FAST, 1, None)
+
+
+def _flat_with_corrections(*of_planes):
+    """The payload of planes of one value. The corrections of each plane of chroma, which are places
+    and differences, are not checked."""
     writers = [writer() for _ in range(3)]
     writers[0].plain("map", 2, JPEG)
     for bit in (1, 1, 0, 0):
         writers[0].plain("map", 1, bit)
     for own in writers:
         code_values(own, 8, used_values(np.array([[128]]), 8), 1)
-    last, sign = BinaryModels("residual", (1,)), BinaryModels("residual", (1,))
-    last.code(writers[1], (0,), 0)
-    LengthCoder(writers[1]).code(place)
-    sign.code(writers[1], (0,), int(difference < 0))
-    LengthCoder(writers[1]).code(abs(difference) - 1)
+    for own, corrections in zip(writers[1:], of_planes, strict=True):
+        gaps, sizes = LengthCoder(own), LengthCoder(own)
+        last, sign = BinaryModels("residual", (1,)), BinaryModels("residual", (1,))
+        following = 0
+        for place, difference in corrections:
+            last.code(own, (0,), 0)
+            gaps.code(place - following)
+            sign.code(own, (0,), int(difference < 0))
+            sizes.code(abs(difference) - 1)
+            following = place + 1
+        last.code(own, (0,), 1)
     return joined([own.finish() for own in writers])
