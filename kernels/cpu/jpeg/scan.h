@@ -39,8 +39,9 @@ struct ScanDetails {
 size_t read_scan_data(const uint8_t* data, size_t size, size_t most, Picture& picture,
                       ScanDetails& details);
 
-// Appends the data of the scan whose header `picture` has.
+// Appends the data of the scan whose header `picture` has. It stops soon after there are more than
+// `most` bytes.
 void write_scan_data(const Picture& picture, const ScanDetails& details,
-                     std::vector<uint8_t>& bytes);
+                     std::vector<uint8_t>& bytes, size_t most = SIZE_MAX);
 
 }  // namespace mmp::jpeg

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "cpu/jpeg/scan.h"
@@ -45,12 +46,14 @@ private:
 
 class ScanWriter {
 public:
-    ScanWriter(const Picture& picture, const ScanDetails& details, std::vector<uint8_t>& bytes)
+    ScanWriter(const Picture& picture, const ScanDetails& details, std::vector<uint8_t>& bytes,
+               size_t most)
         : picture_(picture),
           scan_(picture.scan),
           details_(details),
           bytes_(bytes),
           begin_(bytes.size()),
+          wanted_(details.cut ? std::min(most, begin_ + details.cut - 1) : most),
           bits_(bytes) {}
 
     void write() {
@@ -70,7 +73,7 @@ public:
     }
 
 private:
-    bool is_wanted() const { return !details_.cut || bytes_.size() - begin_ < details_.cut; }
+    bool is_wanted() const { return bytes_.size() <= wanted_; }
 
     void block(int i, const int16_t* levels) {
         if (!picture_.is_progressive()) {
@@ -233,7 +236,7 @@ private:
     const ScanHeader& scan_;
     const ScanDetails& details_;
     std::vector<uint8_t>& bytes_;
-    const size_t begin_;
+    const size_t begin_, wanted_;  // the writer stops above so many bytes
     BitWriter bits_;
     const HuffmanTable* table_ = nullptr;
     std::vector<bool> refinements_;
@@ -246,8 +249,8 @@ private:
 }  // namespace
 
 void write_scan_data(const Picture& picture, const ScanDetails& details,
-                     std::vector<uint8_t>& bytes) {
-    ScanWriter(picture, details, bytes).write();
+                     std::vector<uint8_t>& bytes, size_t most) {
+    ScanWriter(picture, details, bytes, most).write();
 }
 
 }  // namespace mmp::jpeg

@@ -272,8 +272,7 @@ MMP_INLINE int StripeCoder<Form>::code_first(const Around& around, int number, i
 
 // Codes the place of the last level that is not 0, in the order of scans.
 template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_end(const Around& around, int number, int row, int column,
-                                           int given) {
+MMP_INLINE int StripeCoder<Form>::code_end(const Around& around, int number, int column, int given) {
     const StripeComponent& own = stripe_[number];
     const uint32_t kind = uint32_t(kind_), left = uint32_t(around.left_end),
                    above = uint32_t(around.above_end), hint = uint32_t(around.hint);
@@ -542,7 +541,7 @@ MMP_INLINE void StripeCoder<Form>::code_block(int number, int row, int column) {
     int end = kBlockLevels - 1;
     if (coder_.writes)
         while (end && !given[kZigzag[end]]) --end;
-    end = code_end(around, number, row, column, end);
+    end = code_end(around, number, column, end);
     int count = 0;
     for (int z = 1; z <= end; ++z) {
         const int k = kZigzag[z], level = code_level(around, number, k, z, end, given[k]);
@@ -588,7 +587,7 @@ void code_stripe(const Picture& picture, int first_row, int rows, int form, BitC
 }  // namespace
 
 std::vector<uint8_t> encode_levels(const Picture& picture, int first_row, int rows, int form) {
-    BitCoder bits{true};
+    BitCoder bits{true, {}, {nullptr, 0}};
     code_stripe(picture, first_row, rows, form, bits);
     return bits.encoder.finish();
 }

@@ -92,7 +92,7 @@ public:
 private:
     MMP_INLINE void code_block(int number, int row, int column);
     MMP_INLINE int code_first(const Around& around, int number, int row, int column, int given);
-    MMP_INLINE int code_end(const Around& around, int number, int row, int column, int given);
+    MMP_INLINE int code_end(const Around& around, int number, int column, int given);
     MMP_INLINE int code_level(const Around& around, int number, int k, int z, int end, int given);
 
     MMP_INLINE int code_sign(const Around& around, const Near& near, const Beside& beside,
