@@ -92,6 +92,22 @@ std::vector<Task> tasks_of(const std::vector<DescribedPicture>& pictures) {
     return tasks;
 }
 
+// A file that nothing makes smaller.
+KeptFile stored_file(const uint8_t* data, size_t size) {
+    Description description;
+    description.stored.push_back({0, size});
+    std::vector<uint8_t> coded;
+    description.write(coded);
+    const std::vector<uint8_t> payload = encode_bytes(coded);
+    KeptFile kept;
+    write_number(coded.size(), kept.payload);
+    write_number(payload.size(), kept.payload);
+    kept.payload.insert(kept.payload.end(), payload.begin(), payload.end());
+    kept.payload.insert(kept.payload.end(), data, data + size);
+    kept.stored_bytes = size;
+    return kept;
+}
+
 }  // namespace
 
 KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
@@ -137,6 +153,9 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     kept.stored_bytes = stored.size();
 
     const std::vector<uint8_t> payload = encode_bytes(coded);
+    size_t all = payload.size() + stored.size();
+    for (const auto& own : levels) all += own.size();
+    if (all > size) return stored_file(data, size);
     write_number(coded.size(), kept.payload);
     write_number(payload.size(), kept.payload);
     const auto append = [&](const std::vector<uint8_t>& bytes) {

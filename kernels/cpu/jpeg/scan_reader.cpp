@@ -293,9 +293,7 @@ private:
 
 size_t read_scan_data(const uint8_t* data, size_t size, size_t most, Picture& picture,
                       ScanDetails& details) {
-    const size_t bytes =
-        ScanReader(data, std::min(size, most), picture, details).read();
-    return bytes;
+    return ScanReader(data, std::min(size, most), picture, details).read();
 }
 
 }  // namespace mmp::jpeg

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "cpu/jpeg/file.h"
 
@@ -135,6 +136,18 @@ SplitFile split(const uint8_t* data, size_t size, uint64_t most_level_bytes) {
         }
         open.push_back({from, range.end});
     }
+    std::vector<size_t> order(file.pictures.size()), numbers(order.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return file.pictures[a].start < file.pictures[b].start;
+    });
+    std::vector<KeptPicture> pictures;
+    for (const size_t number : order) {
+        numbers[number] = pictures.size();
+        pictures.push_back(std::move(file.pictures[number]));
+    }
+    file.pictures = std::move(pictures);
+    for (KeptScan& scan : file.scans) scan.picture = int(numbers[scan.picture]);
     std::sort(file.scans.begin(), file.scans.end(),
               [](const KeptScan& a, const KeptScan& b) { return a.start < b.start; });
     size_t from = 0;

@@ -12,6 +12,11 @@ namespace {
 constexpr int kKindsOf[kMostComponents] = {0, 1, 2, 0};
 constexpr Decisions kSizeNumbers{16, 16, 0}, kPlaceNumbers{64, 64, 0};
 
+[[noreturn, gnu::noinline]] void refuse_level(int value) {
+    throw CorruptPayload("level " + std::to_string(value) + " does not fit 16 bits",
+                         "Kept JPEG files");
+}
+
 // The first contexts of a list, as many as a form has models.
 template <int Models>
 MMP_INLINE Contexts<Models> first_of(const Contexts<24>& all) {
@@ -35,7 +40,7 @@ template <int Form>
 StripeCoder<Form>::StripeCoder(const Picture& picture, int first_row, int rows, BitCoder& coder)
     : coder_(coder),
       sizes_(kSizeNumbers, counts_of<kModels>(kKinds * kBlockLevels * kSizeSteps),
-             {kKinds * kBlockLevels, kKinds * kSizeSteps, kKinds * 64, kKinds * 64}),
+             {kKinds * 8, kKinds * kSizeSteps, kKinds * 64, kKinds * 64}),
       ends_(kPlaceNumbers, counts_of<kModels>(kKinds * kEndSteps),
             {kKinds * 64, kKinds * 64, kKinds * 32, kKinds}),
       firsts_(kSizeNumbers, counts_of<kModels>(kKinds * kFirstSteps),
@@ -71,9 +76,14 @@ StripeCoder<Form>::StripeCoder(const Picture& picture, int first_row, int rows, 
             for (int d = 0; d < kBlockLevels; ++d)
                 start(signs_, kind * kSignSteps + step, d, tables.sign_states[own][step]);
     }
+    // The first model, which starts from a table, counts more until the others have learned.
     if (Form == 2) {
-        sizes_.start_weights(7200, 1400);
-        signs_.start_weights(6000, 1400);
+        sizes_.start_weights(12000, 1000);
+        signs_.start_weights(9000, 1200);
+    }
+    if (Form == 3) {
+        sizes_.start_weights(10000, 500);
+        signs_.start_weights(8000, 600);
     }
     if (!kFits) return;
     tails_.emplace(Decisions{32, 32, 0}, counts_of<8>(0),
@@ -260,8 +270,7 @@ MMP_INLINE int StripeCoder<Form>::code_first(const Around& around, int number, i
     }
     const int value = whole + found;
     if (value < -32768 || value > 32767)
-        throw CorruptPayload("first level " + std::to_string(value) + " does not fit 16 bits",
-                             "Kept JPEG files");
+        refuse_level(value);
     weights.learn(inputs.of, 8 * value - followed);
     if (kFits)
         first_fits_[kind_].learn(
@@ -399,7 +408,7 @@ MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, i
              joined(blocks, block / 2),
              joined(step(luma_around),
                     around.before ? step(4 * before_around) : step(abs(difference)))}),
-        {int(place), int(kind * kSizeSteps + size), int(kind * 64 + 2 * blocks + (left > 3)),
+        {int(kind * 8) + std::min(near.u + near.v, 7), int(kind * kSizeSteps + size), int(kind * 64 + 2 * blocks + (left > 3)),
          int(kind * 64 + 2 * off + (left < 2))});
     if (kFits)
         select_tails(place, size, uint32_t(near.left), uint32_t(near.above), uint32_t(abs(fitted)));
@@ -413,8 +422,7 @@ MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, i
                           ? -found
                           : found;
     if (found > 32767 + (value < 0))
-        throw CorruptPayload("level " + std::to_string(value) + " does not fit 16 bits",
-                             "Kept JPEG files");
+        refuse_level(value);
     if (kFits) level_fits_[kind_].learn(k, level_inputs, limited(4 * value, -16383, 16383));
     return value;
 }
@@ -571,10 +579,12 @@ MMP_CODE_LEVELS(3)
 
 template <int Form>
 void code_stripe(const Picture& picture, int first_row, int rows, BitCoder& bits) {
+    // Called directly, a function of several SIMD levels is taken for one that throws nothing.
+    void (*volatile code)(StripeCoder<Form>&, int, int) = code_row;
     const auto coder = std::make_unique<StripeCoder<Form>>(picture, first_row, rows, bits);
     for (int number = 0; number < coder->components(); ++number) {
         coder->begin_component(number);
-        for (int row = 0; row < coder->rows(number); ++row) code_row(*coder, number, row);
+        for (int row = 0; row < coder->rows(number); ++row) code(*coder, number, row);
     }
 }
 
