@@ -67,6 +67,7 @@ INCLUDES: dict[str, tuple[str, ...]] = {
     "cpu/trees": ("shared", "cpu/runtime", "cpu/entropy"),
     "cpu/blocks": ("shared", "cpu/runtime", "cpu/entropy", "cpu/trees"),
     "cpu/lossless": ("shared", "cpu/runtime", "cpu/entropy"),
+    "cpu/jpeg": ("shared", "cpu/runtime", "cpu/entropy", "cpu/lossless"),
     "cpu/filters": ("shared", "cpu/runtime"),
     "cpu/tiles": (
         *("shared", "cpu/runtime", "cpu/entropy"),

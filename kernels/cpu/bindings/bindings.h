@@ -46,6 +46,7 @@ Progress progress_from(const nanobind::object& callback);
 void register_blocks(nanobind::module_& module);
 void register_entropy(nanobind::module_& module);
 void register_lossless(nanobind::module_& module);
+void register_jpeg(nanobind::module_& module);
 void register_knapsack(nanobind::module_& module);
 void register_max_sum(nanobind::module_& module);
 void register_filters(nanobind::module_& module);

@@ -86,6 +86,7 @@ NB_MODULE(_cpu, module) {
     register_blocks(module);
     register_entropy(module);
     register_lossless(module);
+    register_jpeg(module);
     register_knapsack(module);
     register_max_sum(module);
     register_filters(module);

@@ -41,6 +41,12 @@ public:
         }
     }
 
+    // Sets a decision of the first model, whose contexts are not hashed.
+    void start(uint32_t context, int decision, uint32_t model) {
+        const size_t line = context + size_t(decision / kLineDecisions) * counts_[0];
+        start_[0][line * kLineDecisions + decision % kLineDecisions] = model;
+    }
+
     MMP_INLINE void select(const std::array<uint32_t, Models>& contexts) {
         contexts_ = contexts;
         find_group(0);

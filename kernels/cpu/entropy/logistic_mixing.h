@@ -46,6 +46,17 @@ public:
     LogisticMixing(const Decisions& decisions, const std::array<int, Models>& contexts,
                    const std::array<int, kMostSets>& rows);
 
+    // Where the first model starts for a context and a decision; its contexts are not hashed.
+    void start(uint32_t context, int decision, int one, int uses) {
+        lines_.start(context, decision, (uint32_t(one) ^ kHalfOfModel) | uint32_t(uses) << 16);
+    }
+    // Where the weights of the first model and of the others start.
+    void start_weights(int first, int others) {
+        for (size_t place = 0; place < set_start_[kSets]; ++place)
+            for (int i = 0; i < Models; ++i)
+                weights_[place * Models + i] = int16_t((i ? others : first) - kStartWeight);
+    }
+
     MMP_INLINE void select(const std::array<uint32_t, Models>& contexts,
                            const std::array<int, kMostSets>& rows) {
         lines_.select(contexts);

@@ -1,0 +1,26 @@
+// A file that begins like a JPEG file, kept byte by byte in fewer bytes.
+// Source: section "Kept JPEG files" of docs/format/format.md.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vector>
+
+namespace mmp::jpeg {
+
+struct KeptFile {
+    std::vector<uint8_t> payload;
+    size_t scan_bytes = 0;    // of the file that are kept as levels
+    size_t stored_bytes = 0;  // of the file that are stored as they are
+};
+
+// `form` is 1 to 3. Pictures whose levels take more than `most_level_bytes` are kept as bytes.
+KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
+                     uint64_t most_level_bytes);
+
+// Returns the file, which has `file_size` bytes.
+std::vector<uint8_t> decode_file(const uint8_t* payload, size_t size, size_t file_size, int form,
+                                 int threads, uint64_t most_level_bytes);
+
+}  // namespace mmp::jpeg

@@ -1,0 +1,612 @@
+#include "cpu/jpeg/levels/coder.h"
+
+#include <memory>
+
+#include "cpu/jpeg/levels/near.h"
+#include "cpu/jpeg/levels/stripe_coder.h"
+
+namespace mmp::jpeg {
+
+namespace {
+
+constexpr int kKindsOf[kMostComponents] = {0, 1, 2, 0};
+constexpr Decisions kSizeNumbers{16, 16, 0}, kPlaceNumbers{64, 64, 0};
+
+[[noreturn, gnu::noinline]] void refuse_level(int value) {
+    throw CorruptPayload("level " + std::to_string(value) + " does not fit 16 bits",
+                         "Kept JPEG files");
+}
+
+// The first contexts of a list, as many as a form has models.
+template <int Models>
+MMP_INLINE Contexts<Models> first_of(const Contexts<24>& all) {
+    Contexts<Models> some;
+    std::copy_n(all.begin(), Models, some.begin());
+    return some;
+}
+// Weights of the fitted first level before any are found: its followed prediction.
+constexpr int16_t kFirstPrior[1][Fits::kInputs] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096}};
+
+template <int Models>
+std::array<int, Models> counts_of(int first) {
+    std::array<int, Models> all{};
+    all[0] = first;
+    return all;
+}
+
+}  // namespace
+
+template <int Form>
+StripeCoder<Form>::StripeCoder(const Picture& picture, int first_row, int rows, BitCoder& coder)
+    : coder_(coder),
+      sizes_(kSizeNumbers, counts_of<kModels>(kKinds * kBlockLevels * kSizeSteps),
+             {kKinds * 8, kKinds * kSizeSteps, kKinds * 64, kKinds * 64}),
+      ends_(kPlaceNumbers, counts_of<kModels>(kKinds * kEndSteps),
+            {kKinds * 64, kKinds * 64, kKinds * 32, kKinds}),
+      firsts_(kSizeNumbers, counts_of<kModels>(kKinds * kFirstSteps),
+              {kKinds * 32, kKinds * 32, kKinds, kKinds * 32}),
+      first_signs_(kSizeNumbers, counts_of<kModels>(kKinds * 8), {kKinds, 1, 1, 1}),
+      signs_(kPlaceNumbers, counts_of<kModels>(kKinds * kSignSteps),
+             {kKinds, kKinds * 32, kKinds * 8, kKinds * 33}) {
+    const bool alone = picture.components.size() == 1;
+    for (size_t i = 0; i < picture.components.size(); ++i) {
+        const Component& own = picture.components[i];
+        const int down = alone ? 1 : own.down;
+        stripe_.emplace_back(own, first_row * down, rows * down, kKindsOf[i]);
+    }
+    const LevelTables& tables = level_tables();
+    constexpr int kUses = Form == 1 ? 12 : 24;
+    const auto start = [&](Own& mixer, uint32_t context, int decision, int state) {
+        mixer.start(context, decision, state * 256 + 128, kUses);
+    };
+    for (uint32_t kind = 0; kind < kKinds; ++kind) {
+        const int own = kind > 0;
+        for (uint32_t k = 0; k < kBlockLevels; ++k)
+            for (uint32_t step = 0; step < kSizeSteps; ++step)
+                for (int d = 0; d < kSizeDecisions; ++d)
+                    start(sizes_, (kind * kBlockLevels + k) * kSizeSteps + step, d,
+                          tables.size_states[own][step][d]);
+        for (uint32_t step = 0; step < kEndSteps; ++step)
+            for (int d = 0; d < kEndDecisions; ++d)
+                start(ends_, kind * kEndSteps + step, d, tables.end_states[own][step][d]);
+        for (uint32_t step = 0; step < kFirstSteps; ++step)
+            for (int d = 0; d < kSizeDecisions; ++d)
+                start(firsts_, kind * kFirstSteps + step, d, tables.first_states[own][step][d]);
+        for (uint32_t step = 0; step < kSignSteps; ++step)
+            for (int d = 0; d < kBlockLevels; ++d)
+                start(signs_, kind * kSignSteps + step, d, tables.sign_states[own][step]);
+    }
+    // The first model, which starts from a table, counts more until the others have learned.
+    if (Form == 2) {
+        sizes_.start_weights(12000, 1000);
+        signs_.start_weights(9000, 1200);
+    }
+    if (Form == 3) {
+        sizes_.start_weights(10000, 500);
+        signs_.start_weights(8000, 600);
+    }
+    if (!kFits) return;
+    tails_.emplace(Decisions{32, 32, 0}, counts_of<8>(0),
+                   std::array<int, kMostSets>{kKinds, 1, 1, 1});
+    solver_ = std::make_unique<StripFits>();
+    for (int kind = 0; kind < kKinds; ++kind) {
+        level_fits_.emplace_back(kBlockLevels, 29, nullptr, 1000, 4);
+        size_fits_.emplace_back(kBlockLevels, 28, tables.size_weights[kind], 50000, 4);
+        first_fits_.emplace_back(1, 20, kFirstPrior, 20000, 4);
+    }
+}
+
+template <int Form>
+void StripeCoder<Form>::begin_component(int number) {
+    const Component& own = stripe_[number].component;
+    kind_ = stripe_[number].kind;
+    for (int k = 0; k < kBlockLevels; ++k) steps_[k] = std::max<int>(own.steps[k], 1);
+    borders_.emplace(own, kBorder);
+    if (kFits) slopes_.emplace(own, kSlope);
+}
+
+// Codes a size: unary up to 6, then the digits of the rest, then the bits below the first one.
+template <int Form>
+template <class Models>
+MMP_INLINE int StripeCoder<Form>::code_size(Models& models, int given, bool is_last) {
+    if (!is_last && !bit(models, 0, given > 0)) return 0;
+    for (int size = 1; size < kUnary; ++size)
+        if (!bit(models, size, given > size)) return size;
+    const int rest = given - kUnary + 1;
+    int digits = 0;
+    while (digits < kMostDigits &&
+           bit(models, kUnary + std::min(digits, 7), rest >> (digits + 1) != 0))
+        ++digits;
+    return code_tail(digits, rest) + kUnary - 1;
+}
+
+// Codes the bits of a number below its first one.
+template <int Form>
+MMP_INLINE int StripeCoder<Form>::code_tail(int digits, int given) {
+    int number = 1;
+    for (int place = digits - 1; place >= 0; --place) {
+        const int own = given >> place & 1;
+        if (kFits) {
+            const int decision = place == digits - 1   ? std::min(digits, 7)
+                                 : place == digits - 2 ? 8 + 2 * std::min(digits, 7) + (number & 1)
+                                                       : 24 + std::min(place, 7);
+            number = 2 * number + bit(*tails_, decision, own);
+            continue;
+        }
+        uint16_t& one = tail_models_[kind_][digits][place].one;
+        const int found = coder_.code(uint32_t(std::clamp<int>(one, 32, 65504)), own);
+        one = uint16_t(found ? one + ((65535 - one) >> 6) : one - (one >> 6));
+        number = 2 * number + found;
+    }
+    return number;
+}
+
+template <int Form>
+MMP_INLINE int StripeCoder<Form>::code_first(const Around& around, int number, int row, int column,
+                                             int given) {
+    StripeComponent& own = stripe_[number];
+    const int west = around.left[0], north = around.above[0], corner = around.above_left[0];
+    const int low = std::min(west, north), high = std::max(west, north);
+    const int median = corner >= high ? low : corner <= low ? high : west + north - corner;
+    const int base = 4 * (west + north);  // in 1/8, as all predictions here
+    const int none = !around.has_above && !around.has_left;
+    const int by_above = around.has_above ? borders_->from_above(0, 31) : none ? 0 : 8 * west;
+    const int by_left = around.has_left ? borders_->from_left(0, 31) : none ? 0 : 8 * north;
+    const auto difference = [&](bool has, ptrdiff_t back) {
+        return has ? int{own.differences[around.place - back]} : 0;
+    };
+    const int d_west = difference(around.has_left, 1);
+    const int d_north = difference(around.has_above, own.columns);
+    const int d_corner = difference(around.has_left && around.has_above, own.columns + 1);
+    const int d_next =
+        difference(around.has_above && column + 1 < own.columns, own.columns - 1);
+    int earlier = 0;  // difference of an earlier component
+    if (around.before) {
+        earlier = stripe_[1].differences[around.place];
+    } else if (number) {
+        earlier = abs(int{stripe_[0].differences[around.luma_place]});
+    }
+    Fits::Inputs inputs;
+    const auto set = [&](int i, int value) {
+        inputs.of[i] = int16_t(limited(value, -FirstLevelWeights::kMost, FirstLevelWeights::kMost));
+    };
+    set(0, by_above - base);
+    set(1, by_left - base);
+    set(2, 8 * median - base);
+    set(3, 8 * around.above_right[0] - base);
+    set(4, 8 * north - base);
+    set(5, 8 * corner - base);
+    set(6, 8 * d_west);
+    set(7, 8 * d_north);
+    set(8, around.before ? 8 * earlier : 0);
+    set(9, number ? 8 * stripe_[0].differences[around.luma_place] : 0);
+    set(10, 8 * (column > 1 ? around.left_left[0] : west) - base);
+    set(11, 8 * (row > 1 ? around.above_above[0] : north) - base);
+    FirstLevelWeights& weights = first_weights_[number];
+    const int followed = base + weights.predict(inputs.of);
+    int predicted = followed;
+    if (kFits) {
+        set(12, around.has_above ? slopes_->from_above(0, 31) - base : 0);
+        set(13, around.has_left ? slopes_->from_left(0, 31) - base : 0);
+        set(14, followed - base);
+        if (number) {
+            const int16_t* luma = around.luma[0];
+            const size_t across = size_t(stripe_[0].columns);
+            set(15, around.has_left ? 8 * (luma[0] - luma[-kBlockLevels]) : 0);
+            set(16, around.luma_place >= across ? 8 * (luma[0] - luma[-ptrdiff_t(across) *
+                                                                    kBlockLevels])
+                                                : 0);
+        }
+        if (around.before) {
+            const int16_t* before = around.before;
+            set(17, around.has_left ? 8 * (before[0] - before[-kBlockLevels]) : 0);
+            set(18, around.has_above
+                        ? 8 * (before[0] - before[-ptrdiff_t{own.columns} * kBlockLevels])
+                        : 0);
+        }
+        set(19, 8 * d_next);
+        predicted = base + first_fits_[kind_].predict(0, inputs);
+    }
+    predicted = limited(predicted, -8 * 32767, 8 * 32767);
+    const int whole = (predicted + 4) >> 3, part = predicted - 8 * whole;
+
+    const int off_above = by_above / 8 - whole, off_left = by_left / 8 - whole;
+    const int off_median = median - whole;
+    const int spread = std::max({abs(off_above), abs(off_left), abs(off_median)});
+    const int weighted = 2 * (abs(d_west) + abs(d_north)) + abs(d_corner) + abs(d_next);
+    const int counts = around.left_count + around.above_count;
+    const uint32_t kind = uint32_t(kind_);
+    const uint32_t both = uint32_t(coarse(weighted + spread)), spreads = uint32_t(coarse(4 * spread));
+    const uint32_t differences = uint32_t(coarse(2 * weighted));
+    const uint32_t earlier_size = uint32_t(coarse(4 * abs(earlier)));
+    const auto joined = [&](uint32_t a, uint32_t b) { return (kind * 64 + a) * 64 + b; };
+    const auto size = [](int value) { return uint32_t(coarse(4 * abs(value))); };
+    firsts_.select(
+        first_of<kModels>({kind * kFirstSteps + both,
+                           joined(differences, 0),
+                           joined(spreads, 0),
+                           joined(differences / 4, spreads / 4),
+                           joined(earlier_size / 3, both / 3),
+                           joined(uint32_t(coarse(2 * counts)) / 3, spreads / 3),
+                           joined(uint32_t(coarse(abs(west - corner) + abs(north - corner))), 0),
+                           joined(uint32_t(std::min(abs(d_west), 12)),
+                                  uint32_t(std::min(abs(d_north), 12))),
+                           joined(differences, spreads),
+                           joined(both, earlier_size),
+                           joined(size(off_above), size(off_left)),
+                           joined(size(d_next), size(d_corner)),
+                           joined(both, uint32_t(abs(part))),
+                           joined(uint32_t(coarse(2 * around.left_count)),
+                                  uint32_t(coarse(2 * around.above_count))),
+                           joined(size(off_median), differences),
+                           joined(uint32_t(coarse(abs(by_above - by_left))), differences),
+                           joined(earlier_size, spreads),
+                           joined(size(d_west), size(off_left)),
+                           joined(size(d_north), size(off_above)),
+                           joined(uint32_t(coarse(abs(followed - predicted))), both)}),
+        {int(kind * 32 + both), int(kind * 32 + differences), int(kind), int(kind * 32 + spreads)});
+    if (kFits) select_tails(uint32_t(kBlockLevels) * kKinds + kind, both, differences, spreads, 0);
+    const int given_difference = given - whole;
+    int found = code_size(firsts_, abs(given_difference), false);
+    if (found) {
+        const auto near = [](int value, int most) {
+            return uint32_t(limited(value, -most, most) + most);
+        };
+        const uint32_t parts = uint32_t(part + 4);
+        first_signs_.select(
+            first_of<kModels>({kind * 8 + parts,
+                               joined(near(off_above, 8), 0),
+                               joined(near(off_left, 8), 0),
+                               joined(near(off_median, 8), 0),
+                               joined(sign_of(d_west), sign_of(d_north)),
+                               joined(around.before ? near(earlier, 8) : 20, 0),
+                               joined(uint32_t(std::min(found, 3)), parts),
+                               joined(near(off_above, 4), near(off_left, 4)),
+                               joined(near(off_median, 4), near(north - whole, 4)),
+                               joined(near(d_west, 4), near(d_north, 4)),
+                               joined(near(followed - predicted, 16), 0)}),
+            {int(kind), 0, 0, 0});
+        if (bit(first_signs_, 0, given_difference < 0)) found = -found;
+    }
+    const int value = whole + found;
+    if (value < -32768 || value > 32767)
+        refuse_level(value);
+    weights.learn(inputs.of, 8 * value - followed);
+    if (kFits)
+        first_fits_[kind_].learn(
+            0, inputs, limited(8 * value - base, -FirstLevelWeights::kMost, FirstLevelWeights::kMost));
+    own.differences[around.place] = int16_t(limited(found, -32768, 32767));
+    return value;
+}
+
+// Codes the place of the last level that is not 0, in the order of scans.
+template <int Form>
+MMP_INLINE int StripeCoder<Form>::code_end(const Around& around, int number, int column, int given) {
+    const StripeComponent& own = stripe_[number];
+    const uint32_t kind = uint32_t(kind_), left = uint32_t(around.left_end),
+                   above = uint32_t(around.above_end), hint = uint32_t(around.hint);
+    const uint32_t end = (left + above + 1) / 2;
+    const int count = (around.left_count + around.above_count + 1) / 2;
+    int broken = 0;  // how much the borders leave to explain
+    for (int i = 1; Form > 1 && i < 8; ++i) {
+        if (around.has_above) broken += std::min(abs(borders_->from_above(i)), 64);
+        if (around.has_left) broken += std::min(abs(borders_->from_left(8 * i)), 64);
+    }
+    const int difference = abs(int{own.differences[around.place]});
+    const auto joined = [&](uint32_t a, uint32_t b) { return (kind * 1024 + a) * 128 + b; };
+    const auto step = [](int size) { return uint32_t(coarse(size)); };
+    const bool has_next = around.has_above && column + 1 < own.columns;
+    const uint32_t next =
+        has_next ? own.ends[around.place - size_t(own.columns) + 1] : around.above_end;
+    const uint32_t corner = around.has_above && around.has_left
+                                ? own.ends[around.place - size_t(own.columns) - 1]
+                                : above;
+    const uint32_t before = around.before ? stripe_[1].ends[around.place] : 64;
+    ends_.select(
+        first_of<kModels>(
+            {kind * kEndSteps + step(kind ? 3 * count + around.hint : 4 * count),
+             joined(left / 2, above / 2),
+             joined(uint32_t(count), end),
+             kind ? joined(1000, hint) : joined(step(4 * difference), step(2 * count) / 2),
+             joined(step(2 * count) / 2, step(2 * around.hint) / 2),
+             joined(step(broken), step(2 * count)),
+             joined(left / 4 * 16 + above / 4, step(broken) / 2 * 8 + hint / 8),
+             joined(uint32_t(around.left_count), uint32_t(around.above_count)),
+             joined(left, hint),
+             joined(above, hint),
+             joined(step(4 * difference), step(broken)),
+             joined(before, end),
+             joined(end, step(4 * count)),
+             joined(step(4 * count), step(broken)),
+             joined(next, left),
+             joined(corner, above),
+             joined(next, above),
+             joined(before, step(broken)),
+             joined(end, step(4 * difference)),
+             joined(end, step(broken))}),
+        {int(kind * 64 + (kind ? hint : uint32_t(count))), int(kind * 64 + end),
+         int(kind * 32 + step(broken)), int(kind)});
+    int node = 1;
+    for (int place = 5; place >= 0; --place) node = 2 * node + bit(ends_, node, given >> place & 1);
+    return node - kEndDecisions;
+}
+
+template <int Form>
+MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, int k, int z,
+                                             int end, int given) {
+    Near near(around, own_, *borders_, kind_, k, z, end);
+    const Beside beside(k);
+    Fits::Inputs size_inputs, level_inputs;
+    const int difference = stripe_[number].differences[around.place];
+    near.set_size_inputs(around, difference, kind_, size_inputs.of);
+    int fitted = 0;  // predicted level, in 1/8
+    int corners = 0, sides = 0, luma_around = 0, before_around = 0;
+    if (kFits) {
+        set_level_inputs(around, near, beside, level_inputs.of);
+        fitted = limited(2 * level_fits_[kind_].predict(k, level_inputs), -8000, 8000);
+        const int inputs[8] = {beside.row(around.left, k),
+                               beside.row(around.above, k),
+                               beside.column(around.left, k),
+                               beside.column(around.above, k),
+                               beside.all(around.above_right, k),
+                               beside.all(around.above_left, k),
+                               0,
+                               0};
+        for (int i = 0; kind_ && i < around.lumas; ++i)
+            luma_around += beside.all(around.luma[i], k);
+        if (around.before) before_around = beside.all(around.before, k);
+        sides = inputs[0] + inputs[1] + inputs[2] + inputs[3];
+        corners = inputs[4] + inputs[5];
+        int16_t* more = size_inputs.of + kSizeInputs;
+        for (int i = 0; i < 6; ++i) more[i] = int16_t(logarithm(inputs[i]));
+        more[6] = int16_t(logarithm(kind_ ? luma_around : near.left + near.above));
+        more[7] = int16_t(logarithm(around.before ? before_around : abs(fitted) / 8));
+        near.set_size_step(size_fits_[kind_].predict(k, size_inputs));
+    } else {
+        const int16_t* weights = level_tables().size_weights[kind_][k];
+        int32_t sum = 0;
+        for (int i = 0; i < Fits::kInputs; ++i) sum += int32_t{size_inputs.of[i]} * weights[i];
+        near.set_size_step(sum >> 12);
+    }
+    const uint32_t kind = uint32_t(kind_), place = kind * kBlockLevels + uint32_t(k);
+    const uint32_t size = uint32_t(near.size_step), left = uint32_t(near.left_to_end());
+    const auto step = [](int value) { return uint32_t(coarse(value)); };
+    const auto most = [](int value, int limit) { return uint32_t(std::min(value, limit)); };
+    const auto joined = [&](uint32_t a, uint32_t b) { return (place * 4096 + a) * 64 + b; };
+    const uint32_t blocks = step(near.blocks), block = step(near.block), up = step(abs(near.from_above));
+    const uint32_t side = step(abs(near.from_left)), off = step(abs(fitted));
+    const int energy = near.blocks + near.block + near.others;
+    sizes_.select(
+        first_of<kModels>(
+            {place * kSizeSteps + size,
+             joined(uint32_t(end) / 2, 0),
+             kind ? joined(blocks / 2, around.before ? most(near.before, 7) : 8)
+                  : joined(step(near.blocks + near.block) / 2, step(abs(near.continued)) / 3),
+             joined(most(near.west, 7) * 8 + most(near.north, 7), most(near.diagonal, 3)),
+             ((kind * 16 + uint32_t(near.u + near.v)) * 32 +
+              step(2 * near.blocks + 2 * near.block + near.others)) * 32 + step(near.most_border()),
+             joined(up, side / 2),
+             joined(most(near.left_to_end(), 31), block / 2),
+             kind ? joined(step(near.luma), around.before ? step(4 * near.before) : block)
+                  : joined(most(near.left, 7), most(near.above, 7)),
+             joined(off, 0),
+             joined(size / 2, off),
+             joined(step(2 * sides), step(corners) / 3),
+             joined(step(sides + near.blocks / 2), block / 2),
+             joined(size / 2, step(2 * sides) / 2),
+             joined(step(energy), 0),
+             (kind * 64 + uint32_t(end)) * 64 + uint32_t(z),
+             joined(most(near.left_to_end(), 15), step(energy) / 2),
+             joined(step(around.left_count + around.above_count), blocks / 2),
+             joined(side, blocks / 3),
+             joined(most(near.left, 3) * 4 + most(near.above, 3),
+                    most(near.west + near.north, 7) * 8 + most(near.left_to_end(), 15) / 2),
+             joined(size / 2, most(near.left_to_end(), 31)),
+             ((kind * 16 + uint32_t(near.u + near.v)) * 64 + size) * 16 + off / 2,
+             joined(most(abs(around.left_left[k]) + abs(around.above_above[k]), 7),
+                    most(near.above_left + near.above_right, 7)),
+             joined(blocks, block / 2),
+             joined(step(luma_around),
+                    around.before ? step(4 * before_around) : step(abs(difference)))}),
+        {int(kind * 8) + std::min(near.u + near.v, 7), int(kind * kSizeSteps + size), int(kind * 64 + 2 * blocks + (left > 3)),
+         int(kind * 64 + 2 * off + (left < 2))});
+    if (kFits)
+        select_tails(place, size, uint32_t(near.left), uint32_t(near.above), uint32_t(abs(fitted)));
+    const int found = code_size(sizes_, abs(given), z == end);
+    if (kFits) size_fits_[kind_].learn(k, size_inputs, logarithm(found));
+    if (!found) {
+        if (kFits) level_fits_[kind_].learn(k, level_inputs, 0);
+        return 0;
+    }
+    const int value = code_sign(around, near, beside, level_inputs.of, fitted, found, given < 0)
+                          ? -found
+                          : found;
+    if (found > 32767 + (value < 0))
+        refuse_level(value);
+    if (kFits) level_fits_[kind_].learn(k, level_inputs, limited(4 * value, -16383, 16383));
+    return value;
+}
+
+// Whether the level is negative.
+template <int Form>
+MMP_INLINE int StripeCoder<Form>::code_sign(const Around& around, const Near& near,
+                                            const Beside& beside, const int16_t* inputs,
+                                            int fitted, int size, int given) {
+    const int up = near.from_above, side = near.from_left, continued = near.continued;
+    const uint32_t kind = uint32_t(kind_), sizes = uint32_t(std::min(size, 3));
+    const int16_t* here = own_ + near.k;
+    const auto around_zero = [](int value, int most) {
+        return uint32_t(limited(value, -most, most) + most);
+    };
+    const auto joined = [&](uint32_t a, uint32_t b) { return (kind * 512 + a) * 512 + b; };
+    const auto third = [](int value) { return value > 4 ? 2u : value < -4 ? 0u : 1u; };
+    const uint32_t first =
+        near.u == 0   ? around_zero(side / 2, 20) * 3 + third(up)
+        : near.v == 0 ? 123 + around_zero(up / 2, 20) * 3 + third(side)
+                      : 246 + around_zero(up / 2, 5) * 11 + around_zero(side / 2, 5);
+    const auto sign = [&](bool known, int at) { return known ? sign_of(here[at]) : 0u; };
+    const uint32_t beside_left = sign_of(around.left[near.k]),
+                   beside_above = sign_of(around.above[near.k]);
+    const uint32_t before = around.before ? sign_of(around.before[near.k]) : 0;
+    const uint32_t luma = around.lumas ? sign_of(around.luma[0][near.k]) : 0;
+    const int up_slope = inputs[2], side_slope = inputs[3];
+    signs_.select(
+        first_of<kModels>(
+            {kind * kSignSteps + first,
+             joined(around_zero(near.v ? side / 2 : up / 2, 31), 0),
+             joined(around_zero(continued / 2, 15), sizes > 1),
+             joined(beside_left * 3 + beside_above, before * 3 + luma),
+             joined(around_zero(up / 4, 3), around_zero(side / 4, 3)),
+             joined(sign(beside.west, -1) * 3 + sign(beside.north, -8),
+                    sign(near.u > 1 && near.k != 2, -2) * 3 +
+                        sign(near.v > 1 && near.k != 16, -16)),
+             joined(around_zero((up + side) / 4, 31), sizes),
+             joined(around_zero(up, 4), around_zero(side, 4)),
+             joined(around_zero(fitted, 60), 0),
+             joined(around_zero(fitted / 2, 30), sizes),
+             joined(around_zero(fitted * int(sizes) / 2, 60), uint32_t(near.size_step)),
+             joined(around_zero(continued, 100), 0),
+             joined(around_zero(continued / 8, 30), 0),
+             joined(sign_of(up) * 3 + sign_of(side),
+                    around.before ? around_zero(around.before[near.k], 2) : 5),
+             joined((beside_left * 3 + beside_above) * 3 + sign_of(continued), sizes),
+             joined(sign(beside.east, 1) * 3 + sign(beside.south, 8),
+                    sign(beside.west, -1) * 3 + sign(beside.north, -8)),
+             joined(around_zero(fitted, 100), sizes),
+             joined(around_zero(fitted / 4, 8), around_zero(continued / 2, 8)),
+             joined(around_zero(up_slope / 2, 30), 0),
+             joined(around_zero(side_slope / 2, 30), 0),
+             joined(around_zero(up_slope / 2, 8), around_zero(side_slope / 2, 8)),
+             joined(around_zero(fitted / 2, 30), uint32_t(near.size_step)),
+             joined(around_zero(fitted / 2, 8), luma * 3 + before),
+             joined(around_zero(fitted, 40), around_zero(continued / 4, 4))}),
+        {int(kind), int(kind * 32 + uint32_t(coarse(abs(fitted)))),
+         int(kind * 8) + std::min(size, 7), int(kind * 33 + around_zero(fitted / 2, 16))});
+    return bit(signs_, near.z, given);
+}
+
+// The inputs of the fitted level, in 1/4.
+template <int Form>
+MMP_INLINE void StripeCoder<Form>::set_level_inputs(const Around& around, const Near& near,
+                                                    const Beside& beside, int16_t* inputs) const {
+    constexpr int kMost = 4095;
+    const int k = near.k, u = near.u, v = near.v;
+    const int16_t* here = own_ + k;
+    const auto level = [&](const int16_t* of, int at, bool known) {
+        return known ? 4 * of[at] : 0;
+    };
+    const int all[] = {near.from_above,
+                       near.from_left,
+                       slopes_->from_above(k),
+                       slopes_->from_left(k),
+                       level(around.left, k, true),
+                       level(around.above, k, true),
+                       level(around.above_left, k, true),
+                       level(around.above_right, k, true),
+                       around.before ? level(around.before, k, true) : 0,
+                       luma_mean(around, k),
+                       level(here, -1, beside.west),
+                       level(here, -8, beside.north),
+                       level(here, -2, u > 1 && k != 2),
+                       level(here, -16, v > 1 && k != 16),
+                       level(here, 1, beside.east),
+                       level(here, 8, beside.south),
+                       level(here, -9, u && v && k != 9),
+                       level(here, 7, u && v < 7),
+                       level(here, -7, v && u < 7),
+                       level(around.above, k + 8, beside.south),
+                       level(around.above, k - 8, beside.north),
+                       level(around.above, k - 16, v > 1 && k != 16),
+                       level(around.left, k + 1, beside.east),
+                       level(around.left, k - 1, beside.west),
+                       level(around.left, k - 2, u > 1 && k != 2),
+                       level(around.above, k + 1, beside.east),
+                       level(around.left, k + 8, beside.south),
+                       level(here, -3, u > 2 && k != 3),
+                       level(here, -24, v > 2 && k != 24)};
+    int i = 0;
+    for (const int value : all) inputs[i++] = int16_t(limited(value, -kMost, kMost));
+}
+
+template <int Form>
+MMP_INLINE void StripeCoder<Form>::code_block(int number, int row, int column) {
+    StripeComponent& own = stripe_[number];
+    const Around around(stripe_, number, row, column);
+    int16_t* block = own.block(row, column);
+    int16_t given[kBlockLevels];
+    memcpy(given, block, sizeof given);
+    memset(own_, 0, kBlockLevels * sizeof *own_);
+    borders_->begin(column, around.has_left, around.has_above);
+    if (kFits) slopes_->begin(column, around.has_left, around.has_above);
+    const auto set = [&](int k, int level) __attribute__((always_inline)) {
+        own_[k] = int16_t(level);
+        const int value =
+            limited(level * steps_[k], -BorderRow::kMostValue, BorderRow::kMostValue);
+        borders_->add(k, value);
+        if (kFits) slopes_->add(k, value);
+    };
+    set(0, code_first(around, number, row, column, given[0]));
+    int end = kBlockLevels - 1;
+    if (coder_.writes)
+        while (end && !given[kZigzag[end]]) --end;
+    end = code_end(around, number, column, end);
+    int count = 0;
+    for (int z = 1; z <= end; ++z) {
+        const int k = kZigzag[z], level = code_level(around, number, k, z, end, given[k]);
+        if (level) {
+            set(k, level);
+            ++count;
+        }
+    }
+    own.ends[around.place] = uint8_t(end);
+    own.counts[around.place] = uint8_t(count);
+    memcpy(block, own_, kBlockLevels * sizeof *own_);
+    borders_->end(column);
+    if (kFits) slopes_->end(column);
+}
+
+namespace {
+
+// Each row is compiled for every SIMD level.
+#define MMP_CODE_LEVELS(form)                                                            \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(StripeCoder<form>& coder,    \
+                                                            int number, int row) {       \
+        coder.code_row(number, row);                                                     \
+    }
+MMP_CODE_LEVELS(1)
+MMP_CODE_LEVELS(2)
+MMP_CODE_LEVELS(3)
+
+template <int Form>
+void code_stripe(const Picture& picture, int first_row, int rows, BitCoder& bits) {
+    // Called directly, a function of several SIMD levels is taken for one that throws nothing.
+    void (*volatile code)(StripeCoder<Form>&, int, int) = code_row;
+    const auto coder = std::make_unique<StripeCoder<Form>>(picture, first_row, rows, bits);
+    for (int number = 0; number < coder->components(); ++number) {
+        coder->begin_component(number);
+        for (int row = 0; row < coder->rows(number); ++row) code(*coder, number, row);
+    }
+}
+
+void code_stripe(const Picture& picture, int first_row, int rows, int form, BitCoder& bits) {
+    if (form == 1) return code_stripe<1>(picture, first_row, rows, bits);
+    if (form == 2) return code_stripe<2>(picture, first_row, rows, bits);
+    code_stripe<3>(picture, first_row, rows, bits);
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode_levels(const Picture& picture, int first_row, int rows, int form) {
+    BitCoder bits{true, {}, {nullptr, 0}};
+    code_stripe(picture, first_row, rows, form, bits);
+    return bits.encoder.finish();
+}
+
+void decode_levels(const uint8_t* payload, size_t size, Picture& picture, int first_row, int rows,
+                   int form) {
+    BitCoder bits{false, {}, RangeDecoder(payload, size)};
+    code_stripe(picture, first_row, rows, form, bits);
+    bits.decoder.finish();
+}
+
+}  // namespace mmp::jpeg

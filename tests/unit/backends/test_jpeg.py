@@ -1,0 +1,157 @@
+"""JPEG files that the native code keeps, byte by byte."""
+
+import io
+import random
+
+import numpy as np
+import pytest
+from PIL import Image
+from skimage import data
+
+from mmpcodec import _cpu
+from mmpcodec.errors import FormatError
+
+FORMS = (1, 2, 3)
+MOST = 1 << 28
+
+
+def made(samples, mode=None, **options):
+    file = io.BytesIO()
+    picture = Image.fromarray(samples)
+    (picture.convert(mode) if mode else picture).save(file, "JPEG", **options)
+    return file.getvalue()
+
+
+def photograph(side=96):
+    return np.ascontiguousarray(data.astronaut()[40 : 40 + side, 150 : 150 + side + 21])
+
+
+def kept(file, form=2, threads=1):
+    """Return the payload, after it gave the file back."""
+    payload, levels, stored = _cpu.encode_jpeg(file, form, threads, MOST)
+    assert _cpu.decode_jpeg(payload, len(file), form, threads, MOST) == file
+    assert levels + stored <= len(file)
+    assert len(payload) <= len(file) + 32
+    return payload
+
+
+def with_thumbnail():
+    exif = Image.Exif()
+    exif[0x010F] = "maker"
+    small = made(photograph(40))
+    return made(photograph(), exif=exif.tobytes()[:-4] + b"\0\0\0\0" + small)
+
+
+FILES = {
+    "4:4:4": made(photograph(), subsampling=0, quality=92),
+    "4:2:2": made(photograph(), subsampling=1, quality=75),
+    "4:2:0": made(photograph(), subsampling=2, quality=85, optimize=True),
+    "gray": made(photograph()[:, :, 1], quality=95),
+    "progressive": made(photograph(), progressive=True, quality=80),
+    "progressive gray": made(photograph()[:, :, 1], progressive=True, quality=97),
+    "restarts": made(photograph(), restart_marker_blocks=3),
+    "restarts, progressive": made(photograph(), restart_marker_rows=1, progressive=True),
+    "four components": made(photograph(), "CMYK", quality=80),
+    "large steps": made(photograph(), quality=3),
+    "small steps": made(photograph(), quality=100, subsampling=0),
+    "one pixel": made(photograph()[:1, :1]),
+    "thumbnail": with_thumbnail(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_comes_back(name, form):
+    kept(FILES[name], form)
+
+
+def test_each_form_is_smaller_than_the_one_before():
+    file = made(data.astronaut(), quality=90)
+    sizes = [len(kept(file, form)) / len(file) for form in FORMS]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] < 0.76
+    assert sizes[2] < 0.74
+
+
+def test_a_picture_in_the_file_is_coded_too():
+    alone, levels_alone, _ = _cpu.encode_jpeg(made(photograph()), 2, 1, MOST)
+    payload, levels, _ = _cpu.encode_jpeg(with_thumbnail(), 2, 1, MOST)
+    assert levels > levels_alone + 500
+    assert len(payload) < len(alone) + 600
+
+
+@pytest.mark.parametrize("cut", [0.02, 0.3, 0.7, 0.99])
+@pytest.mark.parametrize("name", ["4:2:0", "progressive", "restarts"])
+def test_a_file_that_ends_too_early_comes_back(name, cut):
+    file = FILES[name]
+    kept(file[: int(cut * len(file))])
+
+
+@pytest.mark.parametrize("name", ["4:2:0", "progressive"])
+def test_what_stands_before_and_behind_the_picture_comes_back(name):
+    rubbish = bytes(range(256))
+    payload = kept(rubbish + FILES[name] + rubbish + FILES["gray"] + b"\xff\xd8\xff")
+    assert len(payload) < len(FILES[name]) + len(FILES["gray"])
+
+
+def test_noise_is_stored():
+    noise = np.random.default_rng(5).bytes(1 << 16)
+    payload, levels, stored = _cpu.encode_jpeg(b"\xff\xd8\xff" + noise, 2, 1, MOST)
+    assert (levels, stored) == (0, len(noise) + 3)
+    assert len(payload) <= len(noise) + 16
+    payload, levels, stored = _cpu.encode_jpeg(FILES["4:2:0"] + noise, 2, 1, MOST)
+    assert levels > 0
+    assert 3 << 14 <= stored <= len(noise)
+
+
+def test_a_picture_above_the_limit_is_kept_as_bytes():
+    file = FILES["4:4:4"]
+    payload, levels, _ = _cpu.encode_jpeg(file, 2, 1, 1000)
+    assert levels == 0
+    assert _cpu.decode_jpeg(payload, len(file), 2, 1, 1000) == file
+    payload, *_ = _cpu.encode_jpeg(file, 2, 1, MOST)
+    with pytest.raises(FormatError, match="allowed are 1000"):
+        _cpu.decode_jpeg(payload, len(file), 2, 1, 1000)
+
+
+def test_threads_do_not_change_the_payload():
+    file = made(np.tile(photograph(256), (7, 5, 1)), quality=98, subsampling=0)
+    assert len(file) > 2 * (768 << 10)
+    assert kept(file, 1, threads=4) == kept(file, 1, threads=1)
+
+
+def changed(file, choices):
+    changed = bytearray(file)
+    for _ in range(choices.randint(1, 6)):
+        place = choices.randrange(len(changed))
+        kind = choices.randrange(4)
+        if kind == 0:
+            changed[place] ^= 1 << choices.randrange(8)
+        elif kind == 1:
+            del changed[place : place + choices.randint(1, 20)]
+        elif kind == 2:
+            changed[place:place] = choices.randbytes(choices.randint(1, 20))
+        else:
+            changed[place:place] = changed[:place][-200:]
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_files_come_back(name):
+    choices = random.Random(name)
+    for _ in range(30):
+        kept(changed(FILES[name], choices), choices.choice((1, 1, 2)))
+
+
+def test_damaged_payloads_are_refused_or_give_a_file():
+    choices = random.Random(7)
+    file = FILES["thumbnail"]
+    payload, *_ = _cpu.encode_jpeg(file, 2, 1, MOST)
+    refused = 0
+    for _ in range(300):
+        try:
+            found = _cpu.decode_jpeg(changed(payload, choices), len(file), 2, 1, MOST)
+            assert len(found) == len(file)
+        except FormatError:
+            refused += 1
+    assert refused > 200
