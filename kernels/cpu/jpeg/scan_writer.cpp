@@ -236,7 +236,7 @@ private:
     const ScanHeader& scan_;
     const ScanDetails& details_;
     std::vector<uint8_t>& bytes_;
-    const size_t begin_, wanted_;  // the writer stops above so many bytes
+    const size_t begin_, wanted_;  // bytes above `wanted_` end the writing
     BitWriter bits_;
     const HuffmanTable* table_ = nullptr;
     std::vector<bool> refinements_;

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "cpu/jpeg/levels/first_level.h"
 #include "cpu/jpeg/levels/near.h"
 #include "cpu/jpeg/levels/stripe_coder.h"
 
@@ -11,21 +12,6 @@ namespace {
 
 constexpr int kKindsOf[kMostComponents] = {0, 1, 2, 0};
 constexpr Decisions kSizeNumbers{16, 16, 0}, kPlaceNumbers{64, 64, 0};
-
-[[noreturn, gnu::noinline]] void refuse_level(int value) {
-    throw CorruptPayload("level " + std::to_string(value) + " does not fit 16 bits",
-                         "Kept JPEG files");
-}
-
-// The first contexts of a list, as many as a form has models.
-template <int Models>
-MMP_INLINE Contexts<Models> first_of(const Contexts<24>& all) {
-    Contexts<Models> some;
-    std::copy_n(all.begin(), Models, some.begin());
-    return some;
-}
-// Weights of the fitted first level before any are found: its followed prediction.
-constexpr int16_t kFirstPrior[1][Fits::kInputs] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096}};
 
 template <int Models>
 std::array<int, Models> counts_of(int first) {
@@ -139,144 +125,6 @@ MMP_INLINE int StripeCoder<Form>::code_tail(int digits, int given) {
         number = 2 * number + found;
     }
     return number;
-}
-
-template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_first(const Around& around, int number, int row, int column,
-                                             int given) {
-    StripeComponent& own = stripe_[number];
-    const int west = around.left[0], north = around.above[0], corner = around.above_left[0];
-    const int low = std::min(west, north), high = std::max(west, north);
-    const int median = corner >= high ? low : corner <= low ? high : west + north - corner;
-    const int base = 4 * (west + north);  // in 1/8, as all predictions here
-    const int none = !around.has_above && !around.has_left;
-    const int by_above = around.has_above ? borders_->from_above(0, 31) : none ? 0 : 8 * west;
-    const int by_left = around.has_left ? borders_->from_left(0, 31) : none ? 0 : 8 * north;
-    const auto difference = [&](bool has, ptrdiff_t back) {
-        return has ? int{own.differences[around.place - back]} : 0;
-    };
-    const int d_west = difference(around.has_left, 1);
-    const int d_north = difference(around.has_above, own.columns);
-    const int d_corner = difference(around.has_left && around.has_above, own.columns + 1);
-    const int d_next =
-        difference(around.has_above && column + 1 < own.columns, own.columns - 1);
-    int earlier = 0;  // difference of an earlier component
-    if (around.before) {
-        earlier = stripe_[1].differences[around.place];
-    } else if (number) {
-        earlier = abs(int{stripe_[0].differences[around.luma_place]});
-    }
-    Fits::Inputs inputs;
-    const auto set = [&](int i, int value) {
-        inputs.of[i] = int16_t(limited(value, -FirstLevelWeights::kMost, FirstLevelWeights::kMost));
-    };
-    set(0, by_above - base);
-    set(1, by_left - base);
-    set(2, 8 * median - base);
-    set(3, 8 * around.above_right[0] - base);
-    set(4, 8 * north - base);
-    set(5, 8 * corner - base);
-    set(6, 8 * d_west);
-    set(7, 8 * d_north);
-    set(8, around.before ? 8 * earlier : 0);
-    set(9, number ? 8 * stripe_[0].differences[around.luma_place] : 0);
-    set(10, 8 * (column > 1 ? around.left_left[0] : west) - base);
-    set(11, 8 * (row > 1 ? around.above_above[0] : north) - base);
-    FirstLevelWeights& weights = first_weights_[number];
-    const int followed = base + weights.predict(inputs.of);
-    int predicted = followed;
-    if (kFits) {
-        set(12, around.has_above ? slopes_->from_above(0, 31) - base : 0);
-        set(13, around.has_left ? slopes_->from_left(0, 31) - base : 0);
-        set(14, followed - base);
-        if (number) {
-            const int16_t* luma = around.luma[0];
-            const size_t across = size_t(stripe_[0].columns);
-            set(15, around.has_left ? 8 * (luma[0] - luma[-kBlockLevels]) : 0);
-            set(16, around.luma_place >= across ? 8 * (luma[0] - luma[-ptrdiff_t(across) *
-                                                                    kBlockLevels])
-                                                : 0);
-        }
-        if (around.before) {
-            const int16_t* before = around.before;
-            set(17, around.has_left ? 8 * (before[0] - before[-kBlockLevels]) : 0);
-            set(18, around.has_above
-                        ? 8 * (before[0] - before[-ptrdiff_t{own.columns} * kBlockLevels])
-                        : 0);
-        }
-        set(19, 8 * d_next);
-        predicted = base + first_fits_[kind_].predict(0, inputs);
-    }
-    predicted = limited(predicted, -8 * 32767, 8 * 32767);
-    const int whole = (predicted + 4) >> 3, part = predicted - 8 * whole;
-
-    const int off_above = by_above / 8 - whole, off_left = by_left / 8 - whole;
-    const int off_median = median - whole;
-    const int spread = std::max({abs(off_above), abs(off_left), abs(off_median)});
-    const int weighted = 2 * (abs(d_west) + abs(d_north)) + abs(d_corner) + abs(d_next);
-    const int counts = around.left_count + around.above_count;
-    const uint32_t kind = uint32_t(kind_);
-    const uint32_t both = uint32_t(coarse(weighted + spread)), spreads = uint32_t(coarse(4 * spread));
-    const uint32_t differences = uint32_t(coarse(2 * weighted));
-    const uint32_t earlier_size = uint32_t(coarse(4 * abs(earlier)));
-    const auto joined = [&](uint32_t a, uint32_t b) { return (kind * 64 + a) * 64 + b; };
-    const auto size = [](int value) { return uint32_t(coarse(4 * abs(value))); };
-    firsts_.select(
-        first_of<kModels>({kind * kFirstSteps + both,
-                           joined(differences, 0),
-                           joined(spreads, 0),
-                           joined(differences / 4, spreads / 4),
-                           joined(earlier_size / 3, both / 3),
-                           joined(uint32_t(coarse(2 * counts)) / 3, spreads / 3),
-                           joined(uint32_t(coarse(abs(west - corner) + abs(north - corner))), 0),
-                           joined(uint32_t(std::min(abs(d_west), 12)),
-                                  uint32_t(std::min(abs(d_north), 12))),
-                           joined(differences, spreads),
-                           joined(both, earlier_size),
-                           joined(size(off_above), size(off_left)),
-                           joined(size(d_next), size(d_corner)),
-                           joined(both, uint32_t(abs(part))),
-                           joined(uint32_t(coarse(2 * around.left_count)),
-                                  uint32_t(coarse(2 * around.above_count))),
-                           joined(size(off_median), differences),
-                           joined(uint32_t(coarse(abs(by_above - by_left))), differences),
-                           joined(earlier_size, spreads),
-                           joined(size(d_west), size(off_left)),
-                           joined(size(d_north), size(off_above)),
-                           joined(uint32_t(coarse(abs(followed - predicted))), both)}),
-        {int(kind * 32 + both), int(kind * 32 + differences), int(kind), int(kind * 32 + spreads)});
-    if (kFits) select_tails(uint32_t(kBlockLevels) * kKinds + kind, both, differences, spreads, 0);
-    const int given_difference = given - whole;
-    int found = code_size(firsts_, abs(given_difference), false);
-    if (found) {
-        const auto near = [](int value, int most) {
-            return uint32_t(limited(value, -most, most) + most);
-        };
-        const uint32_t parts = uint32_t(part + 4);
-        first_signs_.select(
-            first_of<kModels>({kind * 8 + parts,
-                               joined(near(off_above, 8), 0),
-                               joined(near(off_left, 8), 0),
-                               joined(near(off_median, 8), 0),
-                               joined(sign_of(d_west), sign_of(d_north)),
-                               joined(around.before ? near(earlier, 8) : 20, 0),
-                               joined(uint32_t(std::min(found, 3)), parts),
-                               joined(near(off_above, 4), near(off_left, 4)),
-                               joined(near(off_median, 4), near(north - whole, 4)),
-                               joined(near(d_west, 4), near(d_north, 4)),
-                               joined(near(followed - predicted, 16), 0)}),
-            {int(kind), 0, 0, 0});
-        if (bit(first_signs_, 0, given_difference < 0)) found = -found;
-    }
-    const int value = whole + found;
-    if (value < -32768 || value > 32767)
-        refuse_level(value);
-    weights.learn(inputs.of, 8 * value - followed);
-    if (kFits)
-        first_fits_[kind_].learn(
-            0, inputs, limited(8 * value - base, -FirstLevelWeights::kMost, FirstLevelWeights::kMost));
-    own.differences[around.place] = int16_t(limited(found, -32768, 32767));
-    return value;
 }
 
 // Codes the place of the last level that is not 0, in the order of scans.

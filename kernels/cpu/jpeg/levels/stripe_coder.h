@@ -24,6 +24,21 @@
 
 namespace mmp::jpeg {
 
+[[noreturn, gnu::noinline]] inline void refuse_level(int value) {
+    throw CorruptPayload("level " + std::to_string(value) + " does not fit 16 bits",
+                         "Kept JPEG files");
+}
+
+// The first contexts of a list, as many as a form has models.
+template <int Models>
+MMP_INLINE Contexts<Models> first_of(const Contexts<24>& all) {
+    Contexts<Models> some;
+    std::copy_n(all.begin(), Models, some.begin());
+    return some;
+}
+// Weights of the fitted first level before any are found: its followed prediction.
+constexpr int16_t kFirstPrior[1][Fits::kInputs] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096}};
+
 // Both directions in one class, because the coder is compiled for it at every SIMD level.
 struct BitCoder {
     // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
@@ -43,6 +58,8 @@ class FirstLevelWeights {
 public:
     static constexpr int kInputs = 12, kMost = 4095;
 
+    static MMP_INLINE int16_t limit(int value) { return int16_t(limited(value, -kMost, kMost)); }
+
     MMP_INLINE int predict(const int16_t* inputs) const {
         int64_t sum = 0;
         for (int i = 0; i < kInputs; ++i) sum += int64_t{inputs[i]} * weights_[i];
@@ -61,6 +78,18 @@ public:
 private:
     static constexpr int64_t kMostWeight = 1 << 24;
     int64_t weights_[kInputs] = {20000, 20000, 12768, 12768};
+};
+
+// The first level of a block, predicted. Predictions are in 1/8, `off` and `median` in whole levels.
+struct FirstLevel {
+    int base, by_above, by_left;  // predictions
+    int followed, predicted;      // by following weights, and by those of the form
+    int whole, part;              // of `predicted`
+    int median, north;            // levels
+    int off_above, off_left, off_median;
+    int west_difference, north_difference, corner_difference, next_difference;
+    int earlier = 0;  // difference of an earlier component
+    int corners;      // how much the levels around differ
 };
 
 template <int Form>
@@ -92,6 +121,12 @@ public:
 private:
     MMP_INLINE void code_block(int number, int row, int column);
     MMP_INLINE int code_first(const Around& around, int number, int row, int column, int given);
+    MMP_INLINE FirstLevel predict_first(const Around& around, int number, int row, int column,
+                                        Fits::Inputs& inputs) const;
+    MMP_INLINE void add_fitted_inputs(const Around& around, int number, FirstLevel& first,
+                                      Fits::Inputs& inputs) const;
+    MMP_INLINE int code_first_sign(const Around& around, const FirstLevel& first, int size,
+                                   int given);
     MMP_INLINE int code_end(const Around& around, int number, int column, int given);
     MMP_INLINE int code_level(const Around& around, int number, int k, int z, int end, int given);
 
