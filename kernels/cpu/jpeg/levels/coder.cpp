@@ -88,7 +88,10 @@ void StripeCoder<Form>::begin_component(int number) {
     kind_ = stripe_[number].kind;
     for (int k = 0; k < kBlockLevels; ++k) steps_[k] = std::max<int>(own.steps[k], 1);
     borders_.emplace(own, kBorder);
-    if (kFits) slopes_.emplace(own, kSlope);
+    if (kFits)
+        slopes_.emplace(own, kSlope);
+    else
+        size_sums_.emplace(own.columns);
 }
 
 // Codes a size: unary up to 6, then the digits of the rest, then the bits below the first one.
@@ -186,10 +189,10 @@ MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, i
     const Beside beside(k);
     Fits::Inputs size_inputs, level_inputs;
     const int difference = stripe_[number].differences[around.place];
-    near.set_size_inputs(around, difference, kind_, size_inputs.of);
     int fitted = 0;  // predicted level, in 1/8
     int corners = 0, sides = 0, luma_around = 0, before_around = 0;
     if (kFits) {
+        near.set_size_inputs(around, difference, kind_, size_inputs.of);
         set_level_inputs(around, near, beside, level_inputs.of);
         fitted = limited(2 * level_fits_[kind_].predict(k, level_inputs), -8000, 8000);
         const int inputs[8] = {beside.row(around.left, k),
@@ -211,10 +214,7 @@ MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, i
         more[7] = int16_t(logarithm(around.before ? before_around : abs(fitted) / 8));
         near.set_size_step(size_fits_[kind_].predict(k, size_inputs));
     } else {
-        const int16_t* weights = level_tables().size_weights[kind_][k];
-        int32_t sum = 0;
-        for (int i = 0; i < Fits::kInputs; ++i) sum += int32_t{size_inputs.of[i]} * weights[i];
-        near.set_size_step(sum >> 12);
+        near.set_size_step(size_sums_->predict(near, around.before, kind_));
     }
     const uint32_t kind = uint32_t(kind_), place = kind * kBlockLevels + uint32_t(k);
     const uint32_t size = uint32_t(near.size_step), left = uint32_t(near.left_to_end());
@@ -398,6 +398,9 @@ MMP_INLINE void StripeCoder<Form>::code_block(int number, int row, int column) {
     if (coder_.writes)
         while (end && !given[kZigzag[end]]) --end;
     end = code_end(around, number, column, end);
+    if (!kFits)
+        size_sums_->begin(around, kind_, row, column, own.columns, end,
+                          own.differences[around.place]);
     int count = 0;
     for (int z = 1; z <= end; ++z) {
         const int k = kZigzag[z], level = code_level(around, number, k, z, end, given[k]);
@@ -410,7 +413,10 @@ MMP_INLINE void StripeCoder<Form>::code_block(int number, int row, int column) {
     own.counts[around.place] = uint8_t(count);
     memcpy(block, own_, kBlockLevels * sizeof *own_);
     borders_->end(column);
-    if (kFits) slopes_->end(column);
+    if (kFits)
+        slopes_->end(column);
+    else
+        size_sums_->end(row, column, own_);
 }
 
 namespace {

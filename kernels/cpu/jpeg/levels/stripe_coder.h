@@ -18,6 +18,7 @@
 #include "cpu/jpeg/levels/mixers.h"
 #include "cpu/jpeg/levels/near.h"
 #include "cpu/jpeg/levels/scales.h"
+#include "cpu/jpeg/levels/size_sums.h"
 #include "cpu/jpeg/levels/tables.h"
 #include "cpu/runtime/errors.h"
 #include "shared/entropy/binary.h"
@@ -176,6 +177,7 @@ private:
     std::vector<Fits> level_fits_, size_fits_, first_fits_;
     std::unique_ptr<StripFits> solver_;
     std::optional<BorderRow> borders_, slopes_;
+    std::optional<SizeSums> size_sums_;  // of forms without fits
     int kind_ = 0;
     int16_t levels_[24 + kBlockLevels + 24] = {};  // of this block, with zeros around
     int16_t* const own_ = levels_ + 24;

@@ -11,7 +11,8 @@ LevelTables::LevelTables() : size_weights{} {
     for (int kind = 0; kind < kKinds; ++kind)
         for (int k = 0; k < kBlockLevels; ++k)
             for (int i = 0; i < kSizeInputs; ++i, next += 2)
-                size_weights[kind][k][i] = int16_t(next[0] | next[1] << 8);
+                weights_by_input[kind][i][k] = size_weights[kind][k][i] =
+                    int16_t(next[0] | next[1] << 8);
     next = kJpegStates;
     const auto take = [&](auto& table) {
         memcpy(table, next, sizeof table);

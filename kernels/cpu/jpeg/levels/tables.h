@@ -22,6 +22,7 @@ struct LevelTables {
 
     // Weights of a predicted size, in 1/4096, by kind and place of the level.
     alignas(32) int16_t size_weights[kKinds][kBlockLevels][32];
+    alignas(32) int16_t weights_by_input[kKinds][kSizeInputs][kBlockLevels];
     // Probabilities of a 1 from which first models start, in 1/256, for luma and for the others.
     uint8_t size_states[2][kSizeSteps][kSizeDecisions];
     uint8_t end_states[2][kEndSteps][kEndDecisions];
