@@ -30,9 +30,9 @@ const LOSSLESS_BYTES = [[0, 0], [4, 0], [10, 1.5], [22, 2.5]].map((sizes) =>
   sizes.map((size) => size * 2 ** 20)
 );
 const LOSSLESS_COLUMN_BYTES = [0, 800, 800, 2560];
-/** Of pixels that repeat, by form of 1 to 3; for each pixel and each column. */
+/** Of pixels that repeat, by form of 1 to 3; for each pixel and each column; columns beside a row. */
 const REPEATING_BYTES = [0, 8, 15, 28].map((size) => size * 2 ** 20);
-const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES] = [8, 512];
+const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES, REPEATING_BESIDE] = [8, 512, 32];
 /** Of planes of two values: what does not grow; by form of 1 to 3, a line of all its tables. */
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [0, 120, 240, 372];
@@ -286,7 +286,7 @@ function severalValuesBytes({ lossless_form: form, max_error: maxError }, width,
 function repeatingBytes({ lossless_form: form, max_error: maxError }, { width, height }) {
   if (maxError) return 0;
   const columns = width * REPEATING_COLUMN_BYTES;
-  return REPEATING_BYTES[form] + columns + width * height * REPEATING_PIXEL_BYTES;
+  return REPEATING_BYTES[form] + columns + (width + REPEATING_BESIDE) * height * REPEATING_PIXEL_BYTES;
 }
 
 /**

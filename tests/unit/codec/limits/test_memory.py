@@ -96,7 +96,7 @@ def test_blocks_with_trees_have_dictionaries():
 def test_little_bytes_cannot_ask_for_much_memory():
     data = small_file_of(4096)
     assert len(data) < 110
-    with pytest.raises(LimitExceeded, match=r"decoding can take 1225785344 bytes of memory, the"):
+    with pytest.raises(LimitExceeded, match=r"decoding can take 1226833920 bytes of memory, the"):
         mmpcodec.decode(data, limits=DecodeLimits(max_memory=10**9))
 
 
@@ -159,6 +159,11 @@ def test_the_estimate_counts_each_coding():
     assert rates == sorted(rates)
     assert seconds(lam=30, preset="plain") == pytest.approx(0.3, abs=0.03)
     assert seconds(lam=30, preset="photo") == pytest.approx(0.31, abs=0.03)
+
+
+def test_pixels_beside_each_row_count():
+    streams = [(Tile(0, 0, 1, 1 << 20), stream_of(LOSSLESS))]
+    assert memory_to_decode(streams, 8, 1, 0, 1) > (1 + 32) * 8 << 20
 
 
 def test_the_estimate_counts_palettes():
