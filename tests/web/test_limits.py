@@ -11,6 +11,7 @@ from support.web.decoder import WEB, Node, missing
 
 import mmpcodec
 from mmpcodec.codec.decoder import read_tile
+from mmpcodec.codec.limits import memory, seconds
 from mmpcodec.codec.limits.seconds import seconds_to_decode
 
 SIZES = """
@@ -23,6 +24,28 @@ await createDecoder({ workers: 0 }).decode(readFileSync(process.argv[2]));
 console.log(JSON.stringify(Math.max(...made.map(({ buffer }) => buffer.byteLength))));
 """
 """Decodes a file in Node and prints the bytes of the memory of WebAssembly."""
+
+
+def test_tables_of_seconds_are_those_of_python():
+    """This needs no Node."""
+    text = (WEB / "decoder" / "limits.js").read_text()
+    constants = re.findall(r"^const ([A-Z_]+) = ([][\d.e, -]+);$", text, re.MULTILINE)
+    found = {name: json.loads(value) for name, value in constants}
+
+    def by_form(table):
+        return [table[form] for form in (1, 2, 3)]
+
+    for name in ("LOSSLESS_PLANE", "FITTED_COLUMNS", "REPEATING", "REPEATING_TABLES", "TWO_VALUES"):
+        assert found[name][1:] == by_form(getattr(seconds, name)), name
+    assert found["FITS"][1:] == [list(costs) for costs in by_form(seconds.FITS)]
+    rates = list(zip(found["LOSSLESS_SAMPLE"], found["LOSSLESS_LATER"], strict=True))
+    assert rates[1:] == by_form(seconds.LOSSLESS)
+    numbers = ("TILE", "FLAT", "LOSSLESS_BYTE", "REPEATING_FLAT", "REPEATING_REACH")
+    for name in (*numbers, "TWO_VALUES_FLAT", "TWO_VALUES_REACH", "TWO_VALUES_BYTE"):
+        assert found[name] == getattr(seconds, name), name
+    assert (found["TREES_SAMPLE"], found["BLOCKS_SAMPLE"]) == (seconds.TREES, seconds.BLOCKS)
+    named = re.search(r"^const \[(REPEATING_PIXEL_.*)\] = (.*);$", text, re.MULTILINE)
+    assert [getattr(memory, name) for name in named[1].split(", ")] == json.loads(named[2])
 
 
 @each(GOOD)
@@ -89,7 +112,7 @@ def test_seconds_count_as_those_of_python_without_flat_planes(node, vector):
     header = mmpcodec.inspect(data).header
     view = memoryview(data)
     streams = [(tile, read_tile(view, header, tile)) for tile in header.tiles]
-    seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=False)
-    assert "error" not in node.ask(data, limits={"maxSeconds": 1.001 * seconds})
-    found = node.ask(data, limits={"maxSeconds": 0.999 * seconds})
+    estimate = seconds_to_decode(streams, header.level_depth, header.planes, peek=False)
+    assert "error" not in node.ask(data, limits={"maxSeconds": 1.001 * estimate})
+    found = node.ask(data, limits={"maxSeconds": 0.999 * estimate})
     assert "maxSeconds raises it" in found["message"]

@@ -30,8 +30,9 @@ models and weights of a group of 16 decisions."""
 LOSSLESS_COLUMN_BYTES = {1: 800, 2: 800, 3: 2560}
 """Bytes for the sums of the fits of a column of a plane, by form."""
 REPEATING_BYTES = {1: 8 << 20, 2: 15 << 20, 3: 28 << 20}
-REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES = 8, 512
-"""Bytes for tables of pixels that repeat, by form; for each pixel, and for each column."""
+REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES, REPEATING_BESIDE = 8, 512, 32
+"""Bytes for tables of pixels that repeat, by form; for each pixel, and for each column; columns
+beside each row that count as well."""
 TWO_VALUES_BYTES = 3 << 20
 """Bytes for models of a plane of two values that do not grow with its size."""
 MODEL_LINE_BYTES, KEY_LINE_BYTES = 12, 48
@@ -128,7 +129,7 @@ def _repeating_bytes(tools: LosslessTools, height: int, width: int) -> int:
     if tools.max_error:
         return 0
     columns = REPEATING_COLUMN_BYTES * width
-    pixels = REPEATING_PIXEL_BYTES * width * height
+    pixels = REPEATING_PIXEL_BYTES * (width + REPEATING_BESIDE) * height
     return REPEATING_BYTES[tools.lossless_form] + columns + pixels
 
 

@@ -6,8 +6,7 @@ can code many samples in nearly no bits, so most of the time depends on samples 
 
 from collections.abc import Iterable, Sequence
 
-from mmpcodec.depth import BYTE
-from mmpcodec.errors import FormatError
+from mmpcodec.codec.limits.peek import UNKNOWN, Peek
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream, depth_of
@@ -15,24 +14,29 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.reference.entropy.binary import ONE
-from mmpcodec.reference.entropy.symbols import SymbolReader
-from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
-from mmpcodec.reference.lossless.source_colours.colours import can_have_colours, code_colours
-from mmpcodec.reference.lossless.streams import parted
-from mmpcodec.reference.lossless.values import code_values
 from mmpcodec.tools import BlockTools, LosslessTools
 
+TILE = 1e-3
+"""Seconds for a tile, whatever it contains."""
 FLAT = 0.01e-6
 """Seconds for a sample that needs no decision of its own."""
-LOSSLESS = {1: 0.1e-6, 2: 0.2e-6, 3: 0.8e-6}
-"""Seconds for a sample of lossless samples that takes nearly no bits, by form."""
+LOSSLESS = {1: (0.07e-6, 0.07e-6), 2: (0.2e-6, 0.26e-6), 3: (0.8e-6, 1.5e-6)}
+"""Seconds for a sample of lossless samples that takes nearly no bits, by form: in the first plane,
+and in a plane that others predict."""
 LOSSLESS_BYTE = 4e-6
+LOSSLESS_PLANE = {1: 1.2e-3, 2: 2e-3, 3: 18e-3}
+"""Seconds for tables and models of a plane that is not flat, by form."""
+FITS = {1: (2e-6, 5e-6, 7.5e-6), 2: (2.2e-6, 13e-6, 21e-6), 3: (4e-6, 18e-6, 27e-6)}
+"""Seconds for the weights of a group of strips in a row, by form and number of planes that predict.
+All strips of the group take the exact solution, which is the slower one."""
+FITTED_COLUMNS = {1: 32, 2: 128, 3: 128}
+"""Columns of such a group, by form: it has four strips, and a narrower picture needs as long."""
 REPEATING = {1: 0.7e-6, 2: 1.9e-6, 3: 2.3e-6}
 REPEATING_FLAT = 0.05e-6
 REPEATING_REACH = 1.5e-3
+REPEATING_TABLES = {1: 1.5e-3, 2: 2e-3, 3: 6e-3}
 """Seconds for a sample of pixels that repeat, by form, if no candidate has its colour; for a pixel
-that is flat; for the samples that a byte can hold."""
+that is flat; for the samples that a byte can hold; for tables of a tile, by form."""
 TWO_VALUES = {1: 0.15e-6, 2: 0.3e-6, 3: 0.65e-6}
 TWO_VALUES_FLAT = 0.04e-6
 TWO_VALUES_REACH = 6e-3
@@ -49,8 +53,6 @@ BLOCKS = 0.3e-6
 BLOCKS_REACH = 1.6e-3
 """Seconds for a sample of blocks in small blocks of templates, and for those a byte can hold."""
 BLOCKS_BYTE = 1e-6
-MOST_PEEKED = 256
-"""Bytes of a payload that may be flat."""
 
 
 def seconds_to_decode(
@@ -66,21 +68,21 @@ def seconds_to_decode(
     planes : int
         Of the picture.
     peek : bool
-        Whether to look into short payloads of lossless samples for planes of one value, which takes
-        about a millisecond a plane, and more above 8 bits. Without it, no plane is flat.
+        Whether to look for planes of one or two values, and for pixels that repeat, at the
+        beginnings of lossless samples: about 0.3 ms for each plane of 8 bits, and 80 ms for one of
+        16 bits. All looks together take at most about 0.3 s; then, and without ``peek``, a plane
+        counts as the slowest that it can be.
     """
-    total = 0.0
+    total, look = 0.0, Peek() if peek else None
     for tile, stream in streams:
         own = planes if stream.layout is Layout.TOGETHER else 1
-        samples = tile.width * tile.height
+        total += TILE
         for part in stream.parts:
             if isinstance(part, Palette):
-                form = part.tools.lossless_form
-                own_rate = max(LOSSLESS[form], TWO_VALUES[form], REPEATING[form])
-                total += samples * (own_rate + FLAT)
-                continue
-            bits = depth_of(part, stream.layout, depth)
-            total += _layer_seconds(part, tile, own, bits, peek)
+                total += _palette_seconds(part, tile, 3 if planes >= 3 else 1)
+            else:
+                bits = depth_of(part, stream.layout, depth)
+                total += _layer_seconds(part, tile, own, bits, look)
     return total
 
 
@@ -104,7 +106,15 @@ def seconds_within(
     return seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
 
 
-def _layer_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: bool) -> float:
+def _palette_seconds(palette: Palette, tile: Tile, colours: int) -> float:
+    """Return the seconds for the numbers of a palette, and for its colours, which are a row."""
+    form, samples = palette.tools.lossless_form, tile.width * tile.height
+    rate = max(LOSSLESS[form][0], TWO_VALUES[form], REPEATING[form])
+    tables = (1 + colours) * LOSSLESS_PLANE[form] + 2 * REPEATING_TABLES[form]
+    return samples * (rate + FLAT) + _fit_seconds(form, tile, 1) + tables
+
+
+def _layer_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: Peek | None) -> float:
     tools, size = layer.tools, len(layer.payload)
     if isinstance(tools, LosslessTools):
         return _lossless_seconds(layer, tile, planes, depth, peek)
@@ -117,68 +127,42 @@ def _layer_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: bool
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
 
 
-def _lossless_seconds(layer: Layer, tile: Tile, planes: int, depth: int, peek: bool) -> float:
+def _lossless_seconds(
+    layer: Layer, tile: Tile, planes: int, depth: int, peek: Peek | None
+) -> float:
     tools, size, samples = layer.tools, len(layer.payload), tile.width * tile.height
     assert isinstance(tools, LosslessTools)
-    short = size <= MOST_PEEKED
+    form, shape = tools.lossless_form, (tile.height, tile.width)
+    seen = UNKNOWN if peek is None else peek.at(layer, shape, planes, depth)
+    if seen.flat == planes:
+        return planes * samples * FLAT + size * LOSSLESS_BYTE
+    several = _several_values_seconds(form, tile, planes, seen.flat) + size * LOSSLESS_BYTE
+    if not tools.max_error and not seen.natural:
+        own = (planes - seen.flat) * REPEATING[form]
+        reach = min(samples * own, size * REPEATING_REACH)
+        tables = (planes - seen.flat) * LOSSLESS_PLANE[form] + REPEATING_TABLES[form]
+        several = max(several, samples * REPEATING_FLAT + reach + tables)
     # Without a look into it, a plane that is alone may have two values or more.
-    alone = planes == 1 and not tools.max_error
-    known = peek and alone and (short or depth <= BYTE)
-    values = _values_of(layer, depth) if known else None
-    flat = int(values == 1)
-    if peek and short and not known:
-        flat = _flat_planes(layer, tile, planes, depth)
-    rates = flat * FLAT + (planes - flat) * LOSSLESS[tools.lossless_form]
-    several = samples * rates + size * LOSSLESS_BYTE
-    if not tools.max_error and not (peek and _is_natural(layer, tile, planes, depth)):
-        own = (planes - flat) * REPEATING[tools.lossless_form]
-        repeating = samples * REPEATING_FLAT + min(samples * own, size * REPEATING_REACH)
-        several = max(several, repeating)
-    if not alone or flat or (values or 0) > 2:
+    if planes > 1 or tools.max_error or (seen.values or 0) > 2:
         return several
-    reach = min(samples * TWO_VALUES[tools.lossless_form], size * TWO_VALUES_REACH)
+    reach = min(samples * TWO_VALUES[form], size * TWO_VALUES_REACH)
     two = samples * TWO_VALUES_FLAT + reach + size * TWO_VALUES_BYTE
-    return two if values == 2 or depth == 1 else max(two, several)
+    return two if seen.values == 2 or depth == 1 else max(two, several)
 
 
-def _values_of(layer: Layer, depth: int) -> int | None:
-    """Return how many values a plane that is alone has; None if the decoder will raise an error."""
-    try:
-        reader = SymbolReader(bytes(layer.payload), LOSSLESS_SYNTAX, coarse=True)
-        return len(code_values(reader, depth, None, 0))
-    except FormatError:
-        return None
+def _several_values_seconds(form: int, tile: Tile, planes: int, flat: int) -> float:
+    """Return the seconds for planes, the first ones of which are flat, without their bytes."""
+    samples = tile.width * tile.height
+    first, later = LOSSLESS[form]
+    rates = flat * FLAT + (planes - flat) * later + (first - later if flat == 0 else 0.0)
+    return (
+        samples * rates
+        + _fit_seconds(form, tile, planes, flat)
+        + (planes - flat) * LOSSLESS_PLANE[form]
+    )
 
 
-def _is_natural(layer: Layer, tile: Tile, planes: int, depth: int) -> bool:
-    """Return whether no pixel repeats, so that only planes are coded."""
-    try:
-        stream = parted(bytes(layer.payload), planes)[0]
-        reader = SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True)
-        if _has_colours(layer, tile, planes, depth) and code_colours(reader, None).kind:
-            return True
-        code_values(reader, depth, None, 0)
-        return not reader.bit("map", ONE // 2, None)
-    except FormatError:
-        return False
-
-
-def _has_colours(layer: Layer, tile: Tile, planes: int, depth: int) -> bool:
-    """Return whether the first stream begins with the fields of source colours."""
-    return can_have_colours(planes, (tile.height, tile.width), depth, layer.tools.max_error)
-
-
-def _flat_planes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
-    """Return the number of first planes that have one value, which the decoder fills at once."""
-    flat, has_colours = 0, _has_colours(layer, tile, planes, depth)
-    try:
-        for stream in parted(bytes(layer.payload), planes):
-            reader = SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True)
-            if has_colours and not flat:
-                code_colours(reader, None)
-            if layer.tools.max_error or len(code_values(reader, depth, None, 0)) > 1:
-                break
-            flat += 1
-    except FormatError:
-        pass  # the decoder raises it
-    return flat
+def _fit_seconds(form: int, tile: Tile, planes: int, flat: int = 0) -> float:
+    """Return the seconds for the weights of all strips, which are solved once a row."""
+    groups = tile.height * -(-tile.width // FITTED_COLUMNS[form])
+    return groups * sum(FITS[form][min(number, 2)] for number in range(flat, planes))

@@ -30,9 +30,9 @@ const LOSSLESS_BYTES = [[0, 0], [4, 0], [10, 1.5], [22, 2.5]].map((sizes) =>
   sizes.map((size) => size * 2 ** 20)
 );
 const LOSSLESS_COLUMN_BYTES = [0, 800, 800, 2560];
-/** Of pixels that repeat, by form of 1 to 3; for each pixel and each column. */
+/** Of pixels that repeat, by form of 1 to 3; for each pixel and each column; columns beside a row. */
 const REPEATING_BYTES = [0, 8, 15, 28].map((size) => size * 2 ** 20);
-const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES] = [8, 512];
+const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES, REPEATING_BESIDE] = [8, 512, 32];
 /** Of planes of two values: what does not grow; by form of 1 to 3, a line of all its tables. */
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [0, 120, 240, 372];
@@ -44,14 +44,22 @@ const TWO_VALUES_COLUMN_BYTES = 256;
 const [CHAIN_BYTES, CHAIN_BESIDE, MOST_CHAIN] = [3, 64, 8];
 /** Of a new instance, and of each sample beside SAMPLE_BYTES. */
 const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
+const TILE = 1e-3;
 const FLAT = 0.01e-6;
-/** Of a lossless sample that takes nearly no bits, by form of 1 to 3. */
-const LOSSLESS_SAMPLE = [0, 0.1e-6, 0.2e-6, 0.8e-6];
+/** Of a lossless sample that takes nearly no bits, by form of 1 to 3; in a plane after the first. */
+const LOSSLESS_SAMPLE = [0, 0.07e-6, 0.2e-6, 0.8e-6];
+const LOSSLESS_LATER = [0, 0.07e-6, 0.26e-6, 1.5e-6];
 const LOSSLESS_BYTE = 4e-6;
+/** Of tables and models of a plane, by form of 1 to 3. */
+const LOSSLESS_PLANE = [0, 1.2e-3, 2e-3, 18e-3];
+/** Of the weights of four strips in a row, by form of 1 to 3 and earlier planes; their columns. */
+const FITS = [[], [2e-6, 5e-6, 7.5e-6], [2.2e-6, 13e-6, 21e-6], [4e-6, 18e-6, 27e-6]];
+const FITTED_COLUMNS = [0, 32, 128, 128];
 /** Of pixels that repeat: a sample without a candidate, by form of 1 to 3. */
 const REPEATING = [0, 0.7e-6, 1.9e-6, 2.3e-6];
 const REPEATING_FLAT = 0.05e-6;
 const REPEATING_REACH = 1.5e-3;
+const REPEATING_TABLES = [0, 1.5e-3, 2e-3, 6e-3];
 /** Of planes of two values: a mixed pixel, by form of 1 to 3. */
 const TWO_VALUES = [0, 0.15e-6, 0.3e-6, 0.65e-6];
 const TWO_VALUES_FLAT = 0.04e-6;
@@ -129,13 +137,9 @@ export function checkSeconds(tiles, planes, limits) {
   let seconds = 0;
   for (const { tile, stream } of tiles) {
     const own = stream.layout === TOGETHER ? planes : 1;
-    const samples = tile.width * tile.height;
-    if (stream.palette) {
-      const { tools } = stream.palette;
-      const form = tools.lossless_form;
-      seconds += samples * (Math.max(LOSSLESS_SAMPLE[form], TWO_VALUES[form], REPEATING[form]) + FLAT);
-    }
-    for (const layer of stream.layers) seconds += layerSeconds(layer, samples, own);
+    seconds += TILE;
+    if (stream.palette) seconds += paletteSeconds(stream.palette, tile, coloursOf(planes));
+    for (const layer of stream.layers) seconds += layerSeconds(layer, tile, own);
   }
   if (seconds <= limits.maxSeconds) return;
   const says = `${Number(seconds.toPrecision(3))} s, the limit is ${limits.maxSeconds} s`;
@@ -143,20 +147,48 @@ export function checkSeconds(tiles, planes, limits) {
 }
 
 /**
- * @param {TileStream["layers"][number]} layer
- * @param {number} pixels
+ * Returns the seconds for the weights of all strips of some planes.
+ * @param {number} form
+ * @param {Tile} tile
  * @param {number} planes
  */
-function layerSeconds({ coding, tools, depth, payload }, pixels, planes) {
-  const [size, samples] = [payload.length, pixels * planes];
+function fitSeconds(form, { width, height }, planes) {
+  let each = 0;
+  for (let number = 0; number < planes; ++number) each += FITS[form][Math.min(number, 2)];
+  return height * Math.ceil(width / FITTED_COLUMNS[form]) * each;
+}
+
+/**
+ * Returns the seconds for the numbers of a palette, and for its colours, which are a row.
+ * @param {import("./format/palette.js").Palette} palette
+ * @param {Tile} tile
+ * @param {number} colours samples of a colour
+ */
+function paletteSeconds({ tools: { lossless_form: form } }, tile, colours) {
+  const rate = Math.max(LOSSLESS_SAMPLE[form], TWO_VALUES[form], REPEATING[form]) + FLAT;
+  const tables = (1 + colours) * LOSSLESS_PLANE[form] + 2 * REPEATING_TABLES[form];
+  return tile.width * tile.height * rate + fitSeconds(form, tile, 1) + tables;
+}
+
+/**
+ * @param {TileStream["layers"][number]} layer
+ * @param {Tile} tile
+ * @param {number} planes
+ */
+function layerSeconds({ coding, tools, depth, payload }, tile, planes) {
+  const size = payload.length, pixels = tile.width * tile.height, samples = pixels * planes;
   if (coding === LOSSLESS) {
-    const apart = samples * LOSSLESS_SAMPLE[tools.lossless_form] + size * LOSSLESS_BYTE;
+    const form = tools.lossless_form, tables = planes * LOSSLESS_PLANE[form];
+    const rates = LOSSLESS_SAMPLE[form] + (planes - 1) * LOSSLESS_LATER[form];
+    const fits = fitSeconds(form, tile, planes);
+    const apart = pixels * rates + fits + tables + size * LOSSLESS_BYTE;
     if (tools.max_error) return apart;
-    const reach = Math.min(samples * REPEATING[tools.lossless_form], size * REPEATING_REACH);
-    const several = Math.max(apart, pixels * REPEATING_FLAT + reach);
+    const reach = Math.min(samples * REPEATING[form], size * REPEATING_REACH);
+    const whole = pixels * REPEATING_FLAT + reach + tables + REPEATING_TABLES[form];
+    const several = Math.max(apart, whole);
     if (planes > 1) return several;
     // A plane that is alone may have two values or more.
-    const mixed = Math.min(pixels * TWO_VALUES[tools.lossless_form], size * TWO_VALUES_REACH);
+    const mixed = Math.min(pixels * TWO_VALUES[form], size * TWO_VALUES_REACH);
     const two = pixels * TWO_VALUES_FLAT + mixed + size * TWO_VALUES_BYTE;
     return depth === 1 ? two : Math.max(two, several);
   }
@@ -286,7 +318,7 @@ function severalValuesBytes({ lossless_form: form, max_error: maxError }, width,
 function repeatingBytes({ lossless_form: form, max_error: maxError }, { width, height }) {
   if (maxError) return 0;
   const columns = width * REPEATING_COLUMN_BYTES;
-  return REPEATING_BYTES[form] + columns + width * height * REPEATING_PIXEL_BYTES;
+  return REPEATING_BYTES[form] + columns + (width + REPEATING_BESIDE) * height * REPEATING_PIXEL_BYTES;
 }
 
 /**

@@ -4,10 +4,10 @@
 
 Payloads of trees and predicted blocks are chosen: bits of 1, which both read as their likeliest
 symbols; random bytes; and blocks of 4x4 samples that all search templates. Their checksums of
-samples are wrong, which the decoder finds last. Lossless samples are encoded: slopes, noise, and
-planes of two values, because the decoder refuses chosen ones early. Each file is decoded
-on one thread in a process of its own. The script prints a Markdown table; times are of one
-processor.
+samples are wrong, which the decoder finds last. Lossless samples are encoded, because the decoder
+refuses chosen ones early: slopes, noise, planes of two values, pictures of one column, and small
+tiles. Each file is decoded on one thread in a process of its own. The script prints a Markdown
+table; times are of one processor.
 """
 
 import argparse
@@ -28,6 +28,7 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import _cpu
+from mmpcodec.codec.decoder import read_tile
 from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_to_decode
 from mmpcodec.errors import FormatError
@@ -35,9 +36,9 @@ from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, layer_names
-from mmpcodec.format.tiles import tiles_of
 from mmpcodec.limits import UNLIMITED
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.samples import Form
 from mmpcodec.tools import BlockTools, Tools, TreeTools
 
@@ -47,6 +48,8 @@ TREES = TreeTools(
 NEAR_TREES = replace(TREES, redundancy_radius=9)
 BLOCKS = BlockTools(templates=4, step=16, post_filter=False)
 MIXED = replace(BLOCKS, trees=TREES)
+SMALLEST_TILE = 64
+ONE_TILE = 1 << 20  # an encoder that may choose would cut these pictures into tiles
 WARM_UP = 64  # side of a picture that is decoded before the measurement
 
 PLANAR, TEMPLATES = 2, 37
@@ -175,19 +178,75 @@ def two_values(side: int) -> dict[str, Callable[[], bytes]]:
     }
 
 
+def narrow(side: int) -> dict[str, Callable[[], bytes]]:
+    """Return functions that make files of 64 ``side`` rows and one column, or few columns.
+
+    A plane of two values after one whose samples are large makes the equations of the weights
+    nearly singular, so each strip of each row needs the exact solution.
+    """
+    pictures: dict[str, np.ndarray] = {}
+    for columns in (1, 8, 33):
+        rows, column = np.indices((64 * side // columns, columns))
+        place = rows * columns + column
+        large = (rows + column) % 2 << 15 | place // 2 % (1 << 15)
+        planes = [large, large, (rows + column) // 5 % 2, (rows + column) // 3 % 2]
+        pictures[f"{columns} wide"] = np.dstack(planes).astype(np.uint16)
+    found: dict[str, Callable[[], bytes]] = {
+        f"narrow, form {form}, RGB with alpha, 16 bits, {name}": partial(
+            mmpcodec.encode, picture, 0, preset="lossless", lossless_form=form, tile_size=ONE_TILE
+        )
+        for form in (1, 2, 3)
+        for name, picture in pictures.items()
+    }
+    repeating = (np.arange(side * side) // 3 % 251).astype(np.uint8)[:, None]
+    for form in (1, 2, 3):
+        found[f"narrow, form {form}, gray that repeats, 1 wide"] = partial(
+            mmpcodec.encode, repeating, 0, preset="lossless", lossless_form=form, tile_size=ONE_TILE
+        )
+    return found
+
+
+def small_tiles(side: int) -> dict[str, Callable[[], bytes]]:
+    """Return functions that make files of tiles of 64x64, by their names in the table."""
+    rows, columns = np.indices((side, side)) % SMALLEST_TILE
+    slope = 70 * rows + 3 * columns
+    slopes = [slope, 13 * rows + 70 * columns, 7 * rows + 90 * columns, 5 * rows + 5 * columns]
+    pictures: dict[str, np.ndarray] = {
+        "gray": (slope % 251).astype(np.uint8),
+        "RGB with alpha, 16 bits": np.dstack(slopes).astype(np.uint16),
+    }
+    return {
+        f"tiles of 64x64, form {form}, slopes, {name}": partial(
+            mmpcodec.encode,
+            picture,
+            0,
+            preset="lossless",
+            lossless_form=form,
+            tile_size=SMALLEST_TILE,
+        )
+        for form in (1, 2, 3)
+        for name, picture in pictures.items()
+    }
+
+
 def all_files(side: int) -> dict[str, Callable[[], bytes]]:
     """Return functions that make all files, by their names in the table."""
-    return {**cases(side), **lossless(side), **two_values(side)}
+    return {
+        **cases(side),
+        **lossless(side),
+        **two_values(side),
+        **narrow(side),
+        **small_tiles(side),
+    }
 
 
 def estimate(data: bytes) -> tuple[int, float]:
     """Return the memory in bytes and the seconds that the decoder would compare with its limits."""
-    header = container.read_header(memoryview(data))
-    start, end = header.tile_offsets[:2]
-    stream = layers.read(memoryview(data)[start:end], start, header)
-    tiles = list(tiles_of(header.height, header.width, header.tile_size))
-    samples = header.height * header.width * header.planes
-    streams = [(tiles[0], stream)]
+    view = memoryview(data)
+    header = container.read_header(view)
+    streams = [(tile, read_tile(view, header, tile)) for tile in header.tiles]
+    fragments = sum(fragments_in((tile.height, tile.width)) for tile in header.tiles)
+    samples = FRAGMENT_SIZE**2 * fragments * header.planes
     seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
     return memory_to_decode(streams, header.level_depth, header.planes, samples, 1), seconds
 

@@ -96,19 +96,19 @@ def test_blocks_with_trees_have_dictionaries():
 def test_little_bytes_cannot_ask_for_much_memory():
     data = small_file_of(4096)
     assert len(data) < 110
-    with pytest.raises(LimitExceeded, match=r"decoding can take 1225785344 bytes of memory, the"):
+    with pytest.raises(LimitExceeded, match=r"decoding can take 1226833920 bytes of memory, the"):
         mmpcodec.decode(data, limits=DecodeLimits(max_memory=10**9))
 
 
 def test_little_bytes_cannot_ask_for_much_work():
     data = small_file_of(4096)
     says = (
-        r"decoding can take 13\.4 s, the limit is 1 s for \d+ bytes; max_seconds \(--max-seconds\)"
+        r"decoding can take 23\.9 s, the limit is 1 s for \d+ bytes; max_seconds \(--max-seconds\)"
     )
     with pytest.raises(LimitExceeded, match=says):
         mmpcodec.decode(data)
-    with pytest.raises(LimitExceeded, match="the limit is 13 s for"):
-        mmpcodec.decode(data, limits=DecodeLimits(max_seconds=13))
+    with pytest.raises(LimitExceeded, match="the limit is 23 s for"):
+        mmpcodec.decode(data, limits=DecodeLimits(max_seconds=23))
     with pytest.raises(LimitExceeded, match=r"picture is 4112x4112: .* max_samples"):
         mmpcodec.decode(small_file_of(4112))
 
@@ -154,17 +154,52 @@ def test_the_estimate_counts_each_coding():
 
     exact = partial(seconds, lam=0, preset="lossless")
     rates = [exact(effort=effort) for effort in (1, 2, 6)]
-    assert rates[0] == pytest.approx(0.12, abs=0.03)
-    assert rates[-1] == pytest.approx(0.82, abs=0.03)
+    assert rates[0] == pytest.approx(0.15, abs=0.03)
+    assert rates[-1] == pytest.approx(0.87, abs=0.03)
     assert rates == sorted(rates)
     assert seconds(lam=30, preset="plain") == pytest.approx(0.3, abs=0.03)
     assert seconds(lam=30, preset="photo") == pytest.approx(0.31, abs=0.03)
 
 
+def test_rows_of_narrow_pictures_take_as_long_as_wider_ones():
+    """Weights are solved once for each row and strip: a strip of one column needs all of it."""
+    rows = 1 << 17
+
+    def micros_of_a_row(form, width):
+        tools = LosslessTools(lossless_form=form)
+        stream = TileStream(Layout.TOGETHER, (Layer("RGB with alpha", tools, bytes(200)),), 0)
+        found = seconds_to_decode([(Tile(0, 0, width, rows), stream)], 16, 4, peek=False)
+        return 1e6 * found / rows
+
+    # Measured: 17, 49 and 70 us for the slowest picture of one column.
+    for form, low, high in ((1, 17, 34), (2, 49, 98), (3, 70, 140)):
+        assert low < micros_of_a_row(form, 1) < high
+    assert micros_of_a_row(2, 128) < 4.5 * micros_of_a_row(2, 1)
+
+
+def test_each_tile_has_tables_of_its_own():
+    tools = LosslessTools(lossless_form=3)
+    stream = TileStream(Layout.TOGETHER, (Layer("RGB with alpha", tools, bytes(200)),), 0)
+    tiles = [(Tile(0, 0, 64, 64, number), stream) for number in range(64)]
+    one = seconds_to_decode([(Tile(0, 0, 512, 512), stream)], 16, 4, peek=False)
+    many = seconds_to_decode(tiles, 16, 4, peek=False)
+    # Measured: 0.08 s for each of these tiles.
+    assert 64 * 0.08 < many < 64 * 0.16
+    assert many > 2 * one
+
+
+def test_pixels_beside_each_row_count():
+    streams = [(Tile(0, 0, 1, 1 << 20), stream_of(LOSSLESS))]
+    assert memory_to_decode(streams, 8, 1, 0, 1) > (1 + 32) * 8 << 20
+
+
 def test_the_estimate_counts_palettes():
     tile, palette = Tile(0, 0, 1000, 1000), Palette(LOSSLESS, 2, False, b"")
     stream = TileStream(Layout.APART, (), 0, palette=palette)
-    assert seconds_to_decode([(tile, stream)], 8, 3, peek=False) > 0.05
+    seconds = seconds_to_decode([(tile, stream)], 8, 3, peek=False)
+    assert seconds > 0.05
+    column = Tile(0, 0, 1, 1000000)
+    assert seconds_to_decode([(column, stream)], 8, 3, peek=False) > seconds + 1.5
 
 
 def test_headers_are_read_without_limits():
