@@ -61,7 +61,7 @@ def test_effort_and_max_error_say_what_they_need(shown):
     text = " ".join(shown("encode").replace("│", " ").split())
     assert "It also chooses the form of lossless samples" in text
     assert "or by a number in the unit of the picture, such as 2HU" in text
-    assert "It needs --preset lossless, auto or best, and excludes --lossless and targets" in text
+    assert "excludes targets and, above 0, --lossless" in text
 
 
 def test_panels_of_commands():

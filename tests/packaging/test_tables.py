@@ -13,7 +13,7 @@ NAMES = sorted(path.stem for path in (kernels.FOLDER / "shared" / "tables").iter
 
 
 def test_there_are_tables():
-    assert len(NAMES) == 4
+    assert len(NAMES) == 7
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -50,7 +50,7 @@ std::vector<Stripe> stripes_of(int rows, size_t scan_bytes) {
 
 // Bytes that look like noise are stored: coding takes time and saves nothing.
 std::vector<StoredRange> stored_ranges(const std::vector<uint8_t>& rest) {
-    constexpr size_t kWindow = 1 << 14;
+    constexpr size_t kWindow = 1 << 12;
     constexpr double kMostBits = 7.9;  // a byte
     std::vector<StoredRange> ranges;
     size_t coded = 0;

@@ -5,7 +5,7 @@ of context models for lossless data compression", Florida Tech report CS-2005-16
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
 import numpy as np
@@ -70,6 +70,8 @@ class WeightSet:
     ----------
     models : int
         Number of models, 8 or 24.
+    start : (int, int) or None
+        Weights of the first model and of the others, in 1/16384, if they start elsewhere.
 
     Attributes
     ----------
@@ -79,8 +81,9 @@ class WeightSet:
         Bits that the weights were learned from, at most 2047 (m in the format).
     """
 
-    def __init__(self, models: int):
-        self.weights = np.full(models, START_WEIGHT[models], np.int64)
+    def __init__(self, models: int, start: tuple[int, int] | None = None):
+        first, others = start or (START_WEIGHT[models],) * 2
+        self.weights = np.array([first] + [others] * (models - 1), np.int64)
         self.uses = 0
 
     def mix(self, odds: np.ndarray) -> int:
@@ -108,6 +111,11 @@ class LogisticMixing:
         Number of models, 8 or 24.
     hashed : collection of int
         Models, from 0, whose contexts are hashed to lines.
+    start_weights : (int, int) or None
+        As for ``WeightSet``.
+    first_state : callable or None
+        Returns the (probability, uses) from which the first model starts for a context and a
+        decision; without it, they are 1/2 and 0.
 
     Attributes
     ----------
@@ -120,8 +128,15 @@ class LogisticMixing:
         Probabilities of the last stage, in 1/65536.
     """
 
-    def __init__(self, models: int, hashed: Collection[int]):
+    def __init__(
+        self,
+        models: int,
+        hashed: Collection[int],
+        start_weights: tuple[int, int] | None = None,
+        first_state: Callable[[int, int], tuple[int, int]] | None = None,
+    ):
         self.models, self.hashed = models, hashed
+        self._start_weights, self._first_state = start_weights, first_state
         self.weight_sets = WEIGHT_SETS[models]
         self.last_stage = self.weight_sets > 1
         self.states: dict[tuple[int, int, int], tuple[int, int]] = {}
@@ -163,6 +178,8 @@ class LogisticMixing:
         """
         keys = [self._key(model, context, decision) for model, context in enumerate(self.contexts)]
         states = [self.states.get(key, (ONE // 2, 0)) for key in keys]
+        if self._first_state and keys[0] not in self.states:
+            states[0] = self._first_state(self.contexts[0], decision)
         odds = np.array([stretch()[probability >> 4] for probability, _ in states])
         bit = self._code_mixture(coder, syntax, decision, odds, bit)
         for key, state in zip(keys, states, strict=True):
@@ -203,7 +220,7 @@ class LogisticMixing:
     def _set(self, key: tuple[int, int, int]) -> WeightSet:
         """Return the weights of a set, row and decision."""
         if key not in self.sets:
-            self.sets[key] = WeightSet(self.models)
+            self.sets[key] = WeightSet(self.models, self._start_weights)
         return self.sets[key]
 
     def _key(self, model: int, context: int, decision: int) -> tuple[int, int, int]:

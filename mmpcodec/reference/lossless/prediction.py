@@ -93,13 +93,32 @@ def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
     list of N int
         Weights of the regressors, in 1/16384.
     """
-    count = len(sums)
     ridge = max(256, 3 << 2 * bits - 6 if bits > 3 else 0)
+    return solved(sums, ridge, [ridge * weight >> 3 for weight in PRIOR])
+
+
+def solved(sums: np.ndarray, ridge: int, pulls: Sequence[int]) -> list[int]:
+    """Solve normal equations with a ridge by Gaussian elimination in integers.
+
+    Parameters
+    ----------
+    sums : (N, N + 1) int64 array
+        Sums of products of regressors, and in the last column with the target.
+    ridge : int
+        What is added to the diagonal.
+    pulls : sequence of int
+        What is added to the first entries of the last column: the ridge times prior weights.
+
+    Returns
+    -------
+    list of N int
+        Weights of the regressors, in 1/16384.
+    """
+    count = len(sums)
     matrix = sums.copy()
     shift = max(0, int(matrix.diagonal().max() + ridge).bit_length() - 29)
     matrix[range(count), range(count)] += ridge
-    for i, weight in enumerate(PRIOR):
-        matrix[i, count] += ridge * weight >> 3
+    matrix[: len(pulls), count] += pulls
     rows = [[int(value) for value in row] for row in matrix >> shift]
     for i, pivot in enumerate(rows):
         pivot[i:] = [limited(value, -MOST_VALUE, MOST_VALUE) for value in pivot[i:]]
