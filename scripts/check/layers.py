@@ -90,7 +90,7 @@ WITHOUT_KERNEL = {
     "entropy/cell_rates": "cpu/entropy/rates has the rates of cells and of syntax elements",
     "entropy/symbols": "the models of each coding call the range coder themselves",
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",
-    "levels/sizes": "cpu/jpeg/levels/stripe_coder codes sizes",
+    "jpeg/sizes": "cpu/jpeg/levels/stripe_coder codes sizes",
     "jpeg/zigzag": "cpu/jpeg/picture has the order of levels",
     "lossless/coder": "cpu/lossless/codec goes through the planes, plane_coder codes one",
     "lossless/layer": "cpu/lossless/codec goes through the blocks and rows",
