@@ -40,6 +40,8 @@ GOOD = {
         "entropy/cell_rates",
         "entropy/symbols",
         "entropy/syntax",
+        "jpeg/sizes",
+        "jpeg/zigzag",
         "lossless/coder",
         "lossless/layer",
         "lossless/planes",
