@@ -83,8 +83,8 @@ def test_lossless_samples_take_no_more_memory_than_estimated(tmp_path, shape, de
     message = node.ask(path=path, limits={"maxMemory": 1})["message"]
     node.end()
     estimated = int(re.search(r"decoding can take (\d+) bytes", message)[1])
-    # Where pixels repeat, planes have one predictor instead of the three that are counted.
-    assert used <= estimated < 5 * used
+    # Tables of pixels that repeat, and of three predictors, are counted where noise has neither.
+    assert used <= estimated < 9 * used
 
 
 def test_a_long_row_of_lossless_samples_is_within_the_usual_limits(node):
