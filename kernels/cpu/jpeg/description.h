@@ -1,5 +1,5 @@
 // The numbers that say how the parts of a kept file fit together.
-// Source: section "Kept JPEG files", "Description", of docs/format/format.md.
+// Source: section "Kept JPEG files", of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>

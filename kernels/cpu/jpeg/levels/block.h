@@ -1,5 +1,5 @@
 // What is known of a block before its levels: the blocks around it, and its borders.
-// Source: section "Kept JPEG files", "Around a block", of docs/format/format.md.
+// Source: section "Levels of a stripe", "Around a block", of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // Coding the levels of a stripe of a picture of JPEG, in both directions.
-// Source: section "Kept JPEG files", "Levels", of docs/format/format.md.
+// Source: section "Levels of a stripe", of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // Coding the first level of a block: as its difference from a prediction.
-// Source: section "Kept JPEG files", "First levels", of docs/format/format.md.
+// Source: section "Levels of a stripe", "First levels", of docs/format/format.md.
 #pragma once
 
 #include "cpu/jpeg/levels/stripe_coder.h"

@@ -1,5 +1,5 @@
 // Predictions by weights that are fitted to the levels before, one set for each place in a block.
-// Source: section "Kept JPEG files", "Fitted levels", of docs/format/format.md.
+// Source: section "Levels of a stripe", "Fitted levels", of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

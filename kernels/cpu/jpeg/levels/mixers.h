@@ -1,5 +1,5 @@
 // How a bit gets its probability in each form: by one model, by 8 or by 24 that are mixed.
-// Source: section "Kept JPEG files", "Forms", of docs/format/format.md.
+// Source: section "Levels of a stripe", of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

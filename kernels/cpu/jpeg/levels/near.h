@@ -1,5 +1,5 @@
 // What the levels around a place say about its level.
-// Source: section "Kept JPEG files", "Around a level", of docs/format/format.md.
+// Source: section "Levels of a stripe", "Sizes", of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

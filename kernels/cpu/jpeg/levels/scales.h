@@ -1,4 +1,4 @@
-// Logarithmic scales of the sizes of levels. Source: section "Kept JPEG files", "Sizes", of
+// Logarithmic scales of the sizes of levels. Source: section "Levels of a stripe", "Scales", of
 // docs/format/format.md.
 #pragma once
 

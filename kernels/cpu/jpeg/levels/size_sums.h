@@ -1,5 +1,5 @@
 // The trained prediction of sizes: what blocks around say is summed for all places of a block at
-// once. Source: section "Kept JPEG files", "Sizes", of docs/format/format.md.
+// once. Source: section "Levels of a stripe", "Sizes", of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // The decisions on the levels of a stripe, and their contexts.
-// Source: section "Kept JPEG files", "Levels", of docs/format/format.md.
+// Source: section "Levels of a stripe", of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -99,7 +99,6 @@ public:
     static constexpr int kModels = Form == 1 ? 1 : Form == 2 ? 8 : 24;
     static constexpr bool kFits = Form == 3;
     using Own = Mixer<kModels>;
-    using Array = Contexts<kModels>;
 
     StripeCoder(const Picture& picture, int first_row, int rows, BitCoder& coder);
 

@@ -1,4 +1,4 @@
-// Trained tables of the coder of levels. Source: section "Kept JPEG files", "Tables", of
+// Trained tables of the coder of levels. Source: section "Levels of a stripe", "Tables", of
 // docs/format/format.md.
 #pragma once
 

@@ -10,7 +10,7 @@ import numpy as np
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
-from mmpcodec.reference.integers import limited
+from mmpcodec.reference.integers import limited, truncated
 from mmpcodec.reference.jpeg.levels.block import (
     BLOCK,
     BORDER,
@@ -310,48 +310,48 @@ class StripeCoder:
             return sign_of(levels[8 * row + column]) if inside else 0
 
         if u == 0:
-            first = near(part(side, 2), 20) * 3 + third(up)
+            first = near(truncated(side, 2), 20) * 3 + third(up)
         elif v == 0:
-            first = 123 + near(part(up, 2), 20) * 3 + third(side)
+            first = 123 + near(truncated(up, 2), 20) * 3 + third(side)
         else:
-            first = 246 + near(part(up, 2), 5) * 11 + near(part(side, 2), 5)
+            first = 246 + near(truncated(up, 2), 5) * 11 + near(truncated(side, 2), 5)
         left, above = sign_of(around.left[k]), sign_of(around.above[k])
         before = sign_of(around.before[k]) if around.before else 0
         luma = sign_of(around.luma[0][k]) if around.luma else 0
         up_slope, side_slope = inputs[2], inputs[3]
         contexts = [
             384 * kind + first,
-            joined(near(part(side if v else up, 2), 31), 0),
-            joined(near(part(continued, 2), 15), int(sizes > 1)),
+            joined(near(truncated(side if v else up, 2), 31), 0),
+            joined(near(truncated(continued, 2), 15), int(sizes > 1)),
             joined(left * 3 + above, before * 3 + luma),
-            joined(near(part(up, 4), 3), near(part(side, 4), 3)),
+            joined(near(truncated(up, 4), 3), near(truncated(side, 4), 3)),
             joined(sign(0, -1) * 3 + sign(-1, 0), sign(0, -2) * 3 + sign(-2, 0)),
-            joined(near(part(up + side, 4), 31), sizes),
+            joined(near(truncated(up + side, 4), 31), sizes),
             joined(near(up, 4), near(side, 4)),
             joined(near(fitted, 60), 0),
-            joined(near(part(fitted, 2), 30), sizes),
-            joined(near(part(fitted * sizes, 2), 60), step),
+            joined(near(truncated(fitted, 2), 30), sizes),
+            joined(near(truncated(fitted * sizes, 2), 60), step),
             joined(near(continued, 100), 0),
-            joined(near(part(continued, 8), 30), 0),
+            joined(near(truncated(continued, 8), 30), 0),
             joined(
                 sign_of(up) * 3 + sign_of(side), near(around.before[k], 2) if around.before else 5
             ),
             joined((left * 3 + above) * 3 + sign_of(continued), sizes),
             joined(sign(0, 1) * 3 + sign(1, 0), sign(0, -1) * 3 + sign(-1, 0)),
             joined(near(fitted, 100), sizes),
-            joined(near(part(fitted, 4), 8), near(part(continued, 2), 8)),
-            joined(near(part(up_slope, 2), 30), 0),
-            joined(near(part(side_slope, 2), 30), 0),
-            joined(near(part(up_slope, 2), 8), near(part(side_slope, 2), 8)),
-            joined(near(part(fitted, 2), 30), step),
-            joined(near(part(fitted, 2), 8), luma * 3 + before),
-            joined(near(fitted, 40), near(part(continued, 4), 4)),
+            joined(near(truncated(fitted, 4), 8), near(truncated(continued, 2), 8)),
+            joined(near(truncated(up_slope, 2), 30), 0),
+            joined(near(truncated(side_slope, 2), 30), 0),
+            joined(near(truncated(up_slope, 2), 8), near(truncated(side_slope, 2), 8)),
+            joined(near(truncated(fitted, 2), 30), step),
+            joined(near(truncated(fitted, 2), 8), luma * 3 + before),
+            joined(near(fitted, 40), near(truncated(continued, 4), 4)),
         ]
         rows = [
             kind,
             32 * kind + coarse(abs(fitted)),
             8 * kind + min(size, 7),
-            33 * kind + near(part(fitted, 2), 16),
+            33 * kind + near(truncated(fitted, 2), 16),
         ]
         self.mixers["signs"].select(listed(contexts, self.form), rows)
 
@@ -376,7 +376,7 @@ class StripeCoder:
             level(around.above_left),
             level(around.above_right),
             level(around.before),
-            part(luma, len(around.luma)) if around.luma else 0,
+            truncated(luma, len(around.luma)) if around.luma else 0,
             *(level(levels, *place) for place in ((0, -1), (-1, 0), (0, -2), (-2, 0))),
             *(level(levels, *place) for place in ((0, 1), (1, 0), (-1, -1), (1, -1), (-1, 1))),
             *(level(above, down) for down in (1, -1, -2)),
@@ -402,11 +402,6 @@ class StripeCoder:
             all_beside(around.before, k) if around.before else abs(fitted) // 8,
         )
         return [logarithm(size) for size in sizes]
-
-
-def part(value: int, divisor: int) -> int:
-    """Return a quotient, rounded to zero."""
-    return abs(value) // divisor * (-1 if value < 0 else 1)
 
 
 def encode_levels(stripe: Sequence[StripeComponent], form: int) -> bytes:

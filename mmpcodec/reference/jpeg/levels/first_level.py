@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.logistic_mixing import LogisticMixing
-from mmpcodec.reference.integers import limited
+from mmpcodec.reference.integers import limited, truncated
 from mmpcodec.reference.jpeg.levels.block import KINDS, BlocksAround, Borders, StripeComponent
 from mmpcodec.reference.jpeg.levels.fits import Fit
 from mmpcodec.reference.jpeg.levels.mixers import Limited, OneModel, listed
@@ -21,11 +21,6 @@ MOST_WEIGHT = 1 << 24
 MOST_PREDICTED = 8 * 32767
 PRIORS = [4096 if i == 14 else 0 for i in range(20)]
 RIDGE = 20000
-
-
-def truncated(value: int, divisor: int) -> int:
-    """Return a quotient, rounded to zero."""
-    return abs(value) // divisor * (-1 if value < 0 else 1)
 
 
 class FirstLevels:
