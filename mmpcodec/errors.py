@@ -77,6 +77,10 @@ class LimitExceeded(FormatError):
     """A picture or a problem needs more memory or time than limits or the machine allow."""
 
 
+class UnreadableJpeg(FormatError):
+    """A file keeps a JPEG file, which decodes, but whose samples cannot be read."""
+
+
 class _NamesFile(MmpError):
     """An error of a file, whose message begins with the file's name."""
 

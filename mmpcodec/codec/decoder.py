@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.limits.memory import memory_of_chain, memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
@@ -234,6 +235,7 @@ def _inspected_picture(view: Source, how: _How) -> Inspection:
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
     header = completed(view, header, of_metadata if allow_partial else None)
+    header = kept_jpeg.with_metadata(header, view)
     faults = (*faults, *of_metadata)
     if region is None and not allow_partial:
         check_end(header, view)

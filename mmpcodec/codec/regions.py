@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.decoder import (
     check_area,
@@ -87,7 +88,8 @@ class RegionDecoder:
         cache_bytes: int | None = None,
     ):
         with errors_named(source):
-            self.header = completed(source, read_header(source))
+            header = completed(source, read_header(source))
+            self.header = kept_jpeg.with_metadata(header, source)
         self.decoded = 0
         self._source = source
         self._limits = limits

@@ -104,6 +104,8 @@ class LayerCoding:
         Whether pixels can show the layers below the palette.
     source : SourceColours
         What red, green and blue of lossless samples were made from.
+    jpeg_bytes : int
+        Size of the JPEG file that is kept; 0 for others.
     """
 
     name: str
@@ -118,6 +120,7 @@ class LayerCoding:
     entries: int = 0
     transparent: bool = False
     source: SourceColours = NO_COLOURS
+    jpeg_bytes: int = 0
 
     @classmethod
     def of(

@@ -12,8 +12,10 @@ import numpy as np
 
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, TruncatedStream
+from mmpcodec.format import jpeg as jpegs
 from mmpcodec.format import palette as palettes
 from mmpcodec.format.container import Header
+from mmpcodec.format.jpeg import KeptJpeg
 from mmpcodec.format.layouts import Layout, layer_names, planes_before
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.palette import Palette
@@ -92,11 +94,14 @@ class TileStream:
     layout : Layout
     layers : tuple of Layer
     samples_crc : int
-        CRC-32 of the decoded samples, cut to the bytes that the file has of a CRC.
+        CRC-32 of the decoded samples, or of the JPEG file that is kept, cut to the bytes that the
+        file has of a CRC.
     rotation : Rotation
         Of the colours; the fine layout has it.
     palette : Palette or None
         What draws over the layers. Without transparent pixels there are no layers of colour.
+    jpeg : KeptJpeg or None
+        The JPEG file that is kept, which is all of the tile: then there are no layers.
     """
 
     layout: Layout
@@ -104,11 +109,13 @@ class TileStream:
     samples_crc: int
     rotation: Rotation = NO_ROTATION
     palette: Palette | None = None
+    jpeg: KeptJpeg | None = None
 
     @property
-    def parts(self) -> tuple[Palette | Layer, ...]:
-        """The palette, if there is one, then the layers."""
-        return self.layers if self.palette is None else (self.palette, *self.layers)
+    def parts(self) -> tuple[KeptJpeg | Palette | Layer, ...]:
+        """The JPEG file that is kept, or the palette, if there is one, then the layers."""
+        first = self.jpeg or self.palette
+        return self.layers if first is None else (first, *self.layers)
 
 
 def depth_of(layer: Layer, layout: Layout, depth: int) -> int:
@@ -159,6 +166,13 @@ def write(
     end = len(layers) - 1
     parts += [write_layer(layer, header, last=place == end) for place, layer in enumerate(layers)]
     checked = b"".join(parts)
+    return header.stream_crc(zlib.crc32(checked)) + checked
+
+
+def write_jpeg(header: Header, kept: KeptJpeg, crc: int) -> bytes:
+    """Return the bytes of the tile of a JPEG file whose CRC-32 is ``crc``."""
+    layout = b"" if header.form is Form.GRAY else number(Layout.TOGETHER)
+    checked = header.samples_crc(crc) + layout + jpegs.write(kept)
     return header.stream_crc(zlib.crc32(checked)) + checked
 
 
@@ -213,7 +227,7 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     CorruptStream
         If a checksum does not match, a field is outside its range, or bytes follow the last layer.
     """
-    form, header = header.form, header.of_levels
+    of_file, form, header = header, header.form, header.of_levels
     stream_bytes, samples_bytes = header.crc_bytes
     fields = Fields(data, SECTION, start)
     stored = bytes(fields.bytes("stream CRC", stream_bytes))
@@ -230,6 +244,8 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     if layout is Layout.FINE_LUMA:
         x, y, z = fields.bytes("rotation", len(rotation))
         rotation = x + LEAST_ROTATION, y + LEAST_ROTATION, z + LEAST_ROTATION
+    if (kept := jpegs.read(fields, of_file, layout)) is not None:
+        return TileStream(layout, (), crc, jpeg=kept)
     first, palette = fields.place, palettes.read(fields, form)
     if palette is not None:
         fault = palettes.fault_of_layout(palette, layout, form, header.depth)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mmpcodec.codec.decoder import BadTile, inspect
+from mmpcodec.codec.kept_jpeg import with_metadata
 from mmpcodec.codec.regions import RegionDecoder, levels_of
 from mmpcodec.codec.tiles.reduction import reduced_depth
 from mmpcodec.depth import sample_type
@@ -195,7 +196,7 @@ def header_of(
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
     header = completed(view, header, of_metadata if allow_partial else None)
-    return header, (*faults, *of_metadata)
+    return with_metadata(header, view), (*faults, *of_metadata)
 
 
 def halves_of(

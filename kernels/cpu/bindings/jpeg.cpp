@@ -40,10 +40,23 @@ nb::bytes decode(const nb::bytes& payload, size_t file_size, int form, int threa
     return bytes_of(file);
 }
 
+nb::bytes decode_front(const nb::bytes& payload, size_t file_size, int form,
+                       uint64_t most_level_bytes) {
+    const auto* data = static_cast<const uint8_t*>(payload.data());
+    const size_t size = payload.size();
+    const std::vector<uint8_t> front = [&] {
+        WithoutGil released;
+        return jpeg::decode_front(data, size, file_size, form, most_level_bytes);
+    }();
+    return bytes_of(front);
+}
+
 }  // namespace
 
 void mmp::register_jpeg(nb::module_& module) {
     module.def("encode_jpeg", &encode, "file"_a, "form"_a, "threads"_a, "most_level_bytes"_a);
     module.def("decode_jpeg", &decode, "payload"_a, "file_size"_a, "form"_a, "threads"_a,
+               "most_level_bytes"_a);
+    module.def("decode_jpeg_front", &decode_front, "payload"_a, "file_size"_a, "form"_a,
                "most_level_bytes"_a);
 }

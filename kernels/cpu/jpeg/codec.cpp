@@ -178,24 +178,14 @@ public:
           size_(size),
           file_size_(file_size),
           form_(form),
-          most_level_bytes_(most_level_bytes),
+          level_bytes_left_(most_level_bytes),
           team_(threads) {}
 
     std::vector<uint8_t> join() {
-        read_rest();
-        tasks_ = tasks_of(description_.pictures);
-        for (Task& task : tasks_) {
-            const size_t bytes = description_.pictures[task.picture].stripes[task.stripe].bytes;
-            task.payload = take(bytes);
-        }
-        if (size_) throw CorruptPayload("payload has bytes behind the last stripe", kSection);
-        pictures_.resize(description_.pictures.size());
-        positions_.resize(pictures_.size());
+        read_payload();
         bytes_.reserve(file_size_);
-        size_t before = 0;
         for (const DescribedScan& scan : description_.scans) {
-            take_rest(scan.start - before);
-            before = scan.start;
+            take_rest_before(scan);
             write_scan(scan);
         }
         take_rest(rest_.size() - next_);
@@ -206,7 +196,30 @@ public:
         return std::move(bytes_);
     }
 
+    std::vector<uint8_t> join_front() {
+        read_payload();
+        for (const DescribedScan& scan : description_.scans) {
+            take_rest_before(scan);
+            if (scan.picture == 0) return std::move(bytes_);
+            write_scan(scan);
+        }
+        take_rest(rest_.size() - next_);
+        return std::move(bytes_);
+    }
+
 private:
+    void read_payload() {
+        read_rest();
+        tasks_ = tasks_of(description_.pictures);
+        for (Task& task : tasks_) {
+            const size_t bytes = description_.pictures[task.picture].stripes[task.stripe].bytes;
+            task.payload = take(bytes);
+        }
+        if (size_) throw CorruptPayload("payload has bytes behind the last stripe", kSection);
+        pictures_.resize(description_.pictures.size());
+        positions_.resize(pictures_.size());
+    }
+
     const uint8_t* take(size_t count) {
         if (count > size_) throw TruncatedPayload("payload ends too early", kSection);
         payload_ += count;
@@ -234,6 +247,11 @@ private:
             rest_.insert(rest_.end(), stored, stored + range.stored);
         }
         move(coded.size() - next);
+    }
+
+    void take_rest_before(const DescribedScan& scan) {
+        take_rest(scan.start - scan_before_);
+        scan_before_ = scan.start;
     }
 
     void take_rest(size_t count) {
@@ -271,10 +289,11 @@ private:
 
     void decode_picture(int number) {
         Picture& picture = *pictures_[number];
-        if (picture.level_bytes() > most_level_bytes_)
+        if (picture.level_bytes() > level_bytes_left_)
             throw CorruptPayload("levels take " + std::to_string(picture.level_bytes()) +
-                                     " bytes, allowed are " + std::to_string(most_level_bytes_),
+                                     " bytes, allowed are " + std::to_string(level_bytes_left_),
                                  kSection);
+        level_bytes_left_ -= picture.level_bytes();
         int64_t rows = 0;
         for (const Stripe& stripe : description_.pictures[number].stripes) rows += stripe.rows;
         if (rows > picture.mcu_rows)
@@ -296,12 +315,13 @@ private:
     size_t size_;
     const size_t file_size_;
     const int form_;
-    const uint64_t most_level_bytes_;
+    uint64_t level_bytes_left_;
     ThreadTeam team_;
     Description description_;
     std::vector<Task> tasks_;
     std::vector<uint8_t> rest_, bytes_;
-    size_t next_ = 0;  // first byte of the rest that is not taken
+    size_t next_ = 0;         // first byte of the rest that is not taken
+    size_t scan_before_ = 0;  // place of the scan before in the rest
     std::vector<std::unique_ptr<Picture>> pictures_;
     std::vector<size_t> positions_;  // of the pictures: behind the last marker segment
 };
@@ -311,6 +331,11 @@ private:
 std::vector<uint8_t> decode_file(const uint8_t* payload, size_t size, size_t file_size, int form,
                                  int threads, uint64_t most_level_bytes) {
     return Joiner(payload, size, file_size, form, threads, most_level_bytes).join();
+}
+
+std::vector<uint8_t> decode_front(const uint8_t* payload, size_t size, size_t file_size, int form,
+                                  uint64_t most_level_bytes) {
+    return Joiner(payload, size, file_size, form, 1, most_level_bytes).join_front();
 }
 
 }  // namespace mmp::jpeg

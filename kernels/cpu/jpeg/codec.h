@@ -15,12 +15,18 @@ struct KeptFile {
     size_t stored_bytes = 0;  // of the file that are stored as they are
 };
 
-// `form` is 1 to 3. Pictures whose levels take more than `most_level_bytes` are kept as bytes.
+// `form` is 1 to 3. The levels of all pictures take at most `most_level_bytes`; pictures beyond it
+// are kept as bytes.
 KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
                      uint64_t most_level_bytes);
 
 // Returns the file, which has `file_size` bytes.
 std::vector<uint8_t> decode_file(const uint8_t* payload, size_t size, size_t file_size, int form,
                                  int threads, uint64_t most_level_bytes);
+
+// Returns the beginning of the file, up to the data of the first scan of its first picture. It has
+// what the file says of this picture, and takes little time.
+std::vector<uint8_t> decode_front(const uint8_t* payload, size_t size, size_t file_size, int form,
+                                  uint64_t most_level_bytes);
 
 }  // namespace mmp::jpeg

@@ -30,8 +30,8 @@ struct SplitFile {
     std::vector<uint8_t> rest;          // all bytes that are in no scan
 };
 
-// Splits a file. Scans that cannot be kept exactly are in the rest. Pictures whose levels take more
-// than `most_level_bytes` are too.
+// Splits a file. Scans that cannot be kept exactly are in the rest. The levels of all pictures take
+// at most `most_level_bytes`; pictures beyond it are in the rest too.
 SplitFile split(const uint8_t* data, size_t size, uint64_t most_level_bytes);
 
 }  // namespace mmp::jpeg

@@ -132,6 +132,7 @@ SplitFile split(const uint8_t* data, size_t size, uint64_t most_level_bytes) {
                 file.scans.push_back(std::move(scan));
                 file.scans.back().picture = int(file.pictures.size());
             }
+            most_level_bytes -= reader.picture->level_bytes();
             file.pictures.push_back({start, std::move(reader.picture)});
         }
         open.push_back({from, range.end});

@@ -6,6 +6,7 @@
 import heapq
 from collections.abc import Iterable, Sequence
 
+from mmpcodec.format.jpeg import KeptJpeg, most_level_bytes
 from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
@@ -39,6 +40,10 @@ MODEL_LINE_BYTES, KEY_LINE_BYTES = 12, 48
 """Bytes for a line of each model of a plane of two values, and of its three keys with one entry."""
 TWO_VALUES_COLUMN_BYTES = 256
 """Bytes for a column of a plane of two values: places of its pixels, and lines to enter."""
+JPEG_BYTES = {1: 8 << 20, 2: 16 << 20, 3: 32 << 20}
+JPEG_FILE_BYTES = 12
+"""Bytes for models and tables of a stripe of a kept JPEG file, by form; for a byte of the file:
+its bytes, those that are no levels, and their description."""
 CHAIN_BYTES = 6
 """Bytes for a pixel of the rows of a chain: in bits and words, and twice while these grow."""
 _LEVELS = 256
@@ -67,7 +72,9 @@ def memory_to_decode(
         # With a palette, only gray is together.
         own = planes if stream.layout is Layout.TOGETHER else 1
         for part in stream.parts:
-            if isinstance(part, Palette):
+            if isinstance(part, KeptJpeg):
+                needs.append(_jpeg_bytes(part, tile, at_once))
+            elif isinstance(part, Palette):
                 needs.append(_palette_bytes(part, tile, depth, planes))
             else:
                 needs.append(_layer_bytes(part, tile, own, depth_of(part, stream.layout, depth)))
@@ -95,6 +102,12 @@ def _layer_bytes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
     if isinstance(tools, LosslessTools):
         return _lossless_bytes(tools, (planes, tile.height, tile.width), depth)
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
+
+
+def _jpeg_bytes(kept: KeptJpeg, tile: Tile, at_once: int) -> int:
+    """Return the bytes for levels, stripes and bytes of a kept JPEG file."""
+    levels = most_level_bytes(tile.width, tile.height)
+    return levels + JPEG_FILE_BYTES * kept.file_bytes + at_once * JPEG_BYTES[kept.form]
 
 
 def _palette_bytes(palette: Palette, tile: Tile, depth: int, planes: int) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from mmpcodec.codec.limits.peek import UNKNOWN, Peek
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
+from mmpcodec.format.jpeg import LEVEL_BYTES, KeptJpeg, most_level_bytes
 from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
@@ -54,6 +55,12 @@ BLOCKS_REACH = 1.6e-3
 """Seconds for a sample of blocks in small blocks of templates, and for those a byte can hold."""
 BLOCKS_BYTE = 1e-6
 
+JPEG_LEVEL = 4e-9
+JPEG_FILE_BYTE = {1: 0.6e-6, 2: 1.5e-6, 3: 8e-6}
+JPEG_REACH = {1: 1e-3, 2: 2e-3, 3: 8e-3}
+"""Seconds for a level of a kept JPEG file that takes nearly no bits; for a byte of the file, by
+form; for the levels that a byte of the payload can hold, by form."""
+
 
 def seconds_to_decode(
     streams: Iterable[tuple[Tile, TileStream]], depth: int, planes: int, *, peek: bool
@@ -78,7 +85,9 @@ def seconds_to_decode(
         own = planes if stream.layout is Layout.TOGETHER else 1
         total += TILE
         for part in stream.parts:
-            if isinstance(part, Palette):
+            if isinstance(part, KeptJpeg):
+                total += _jpeg_seconds(part, tile)
+            elif isinstance(part, Palette):
                 total += _palette_seconds(part, tile, 3 if planes >= 3 else 1)
             else:
                 bits = depth_of(part, stream.layout, depth)
@@ -104,6 +113,12 @@ def seconds_within(
     if seconds <= most:
         return seconds
     return seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
+
+
+def _jpeg_seconds(kept: KeptJpeg, tile: Tile) -> float:
+    """Return the seconds for the file, and for the samples that are made of it."""
+    levels = most_level_bytes(tile.width, tile.height) // LEVEL_BYTES
+    return levels * JPEG_LEVEL + kept.file_bytes * JPEG_FILE_BYTE[kept.form]
 
 
 def _palette_seconds(palette: Palette, tile: Tile, colours: int) -> float:

@@ -79,7 +79,8 @@ class ChainPage:
         header, stream = self.header, self.stream
         if header.form is not Form.GRAY or len(header.tile_bytes) > 1 or header.level_bits:
             return "a page of a chain must be gray, one tile, and without level bits"
-        if stream.palette is not None or not stream.layers[0].tools.without_loss:
+        part = stream.parts[0]
+        if not isinstance(part, Layer) or not part.tools.without_loss:
             return "a page of a chain must be one layer of lossless samples without an error"
         return None
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask
+from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import drawn_mask
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
@@ -16,6 +17,7 @@ from mmpcodec.codec.tiles.chains import Chain, ChainPage
 from mmpcodec.errors import CorruptStream, FormatError, TruncatedStream
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
+from mmpcodec.format.jpeg import KeptJpeg
 from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
@@ -24,7 +26,7 @@ from mmpcodec.reference.blocks.steps import steps_of
 from mmpcodec.reference.colour import narrowed
 from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.reference.trees.fragments import fragments_in
-from mmpcodec.runtime.progress import Progress, in_turn
+from mmpcodec.runtime.progress import Progress, in_turn, report_progress
 from mmpcodec.trace import Trace
 
 
@@ -73,9 +75,11 @@ def _codings(
     traces: Sequence[Trace | None],
     backend: str = "",
 ) -> list[LayerCoding]:
-    """Describe the palette and the layers of a tile with their traces."""
+    """Describe the parts of a tile with their traces."""
     return [
-        coding_of(part, trace, backend, tile.number)
+        kept_jpeg.coding_of(part, backend, tile.number)
+        if isinstance(part, KeptJpeg)
+        else coding_of(part, trace, backend, tile.number)
         if isinstance(part, Palette)
         else LayerCoding.of(
             part,
@@ -108,6 +112,8 @@ def decode_tiles(
     list
         The palette and the layers of each tile, none without ``traced``, or its error.
     """
+    if places and places[0].stream.jpeg is not None:  # which is the only tile of its picture
+        return [_decode_jpeg(header, places[0], backend, threads, progress, traced=traced)]
     if backend.decodes_tiles and chain is None:
         tasks = [
             TileTask(stream, (tile.height, tile.width), samples, first, drawn)
@@ -135,6 +141,28 @@ def decode_tiles(
         place.samples[...] = samples[row : row + height, column : column + width]
         found.append(coded if traced else [])
     return found
+
+
+def _decode_jpeg(
+    header: Header,
+    place: TilePlace,
+    backend: Backend,
+    threads: int | None,
+    progress: Progress | None,
+    *,
+    traced: bool,
+) -> list[LayerCoding] | FormatError:
+    """Decode the tile of a kept JPEG file to its place."""
+    (tile, stream, shown, (row, column), _), (height, width) = place, place.samples.shape[:2]
+    try:
+        file = kept_jpeg.file_of(stream, header, backend=backend.name, threads=threads)
+        samples = kept_jpeg.samples_of(file, header)
+    except FormatError as error:
+        shown[...] = 0
+        return error
+    shown[...] = samples[row : row + height, column : column + width]
+    report_progress(progress, 1, 1)
+    return _codings(tile, stream, header.depth, [None], backend.name) if traced else []
 
 
 def _error_of(header: Header, place: TilePlace, fault: TileFault) -> FormatError:

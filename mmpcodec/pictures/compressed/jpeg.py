@@ -1,5 +1,6 @@
 """Read and write JPEG files, with Pillow."""
 
+import contextlib
 import io
 import re
 import struct
@@ -16,10 +17,11 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.left_out import leave_out
+from mmpcodec.pictures.left_out import gathered, leave_out, noted
 from mmpcodec.pictures.limits import Unpacker, check_size
 from mmpcodec.pictures.png.file import stretched
 from mmpcodec.pictures.side.facts import consistent, near
+from mmpcodec.pictures.side.profiles import fitting
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _COMMENT = "Comment"
@@ -75,6 +77,20 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
                 f"{name}: holds {image.mode} colours; supported are gray, RGB and CMYK"
             )
         return Picture(np.array(image), 8, metadata)
+
+
+def metadata_of(front: bytes, name: str) -> Metadata:
+    """Return what a file says besides samples, from its bytes up to its first samples.
+
+    Nothing is said of what is left out; there is nothing of a file that is no JPEG.
+    """
+    with gathered(), contextlib.suppress(PictureError, OSError, SyntaxError, ValueError):
+        with noted(name), JpegImagePlugin.JpegImageFile(io.BytesIO(front)) as image:
+            found = _metadata(image, name)
+            if image.mode == "CMYK":
+                return found.without("icc")
+            return fitting(found, 1 if image.mode == "L" else 3, name)
+    return Metadata()
 
 
 def _loaded(image: Any, data: bytes, name: str) -> Any:

@@ -19,6 +19,7 @@ from mmpcodec.reference.jpeg.description import (
 from mmpcodec.reference.jpeg.levels.block import StripeComponent
 from mmpcodec.reference.jpeg.levels.coder import decode_levels, encode_levels
 from mmpcodec.reference.jpeg.picture import JpegPicture, Stop, read_markers
+from mmpcodec.reference.jpeg.scan import ScanDetails
 from mmpcodec.reference.jpeg.scan_writer import write_scan_data
 from mmpcodec.reference.jpeg.split import split
 
@@ -37,7 +38,7 @@ def encode_file(data: bytes, form: int, most_level_bytes: int) -> bytes:
     form : int
         1 to 3.
     most_level_bytes : int
-        Pictures whose levels take more are kept as bytes.
+        That the levels of all pictures take; pictures beyond it are kept as bytes.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def decode_file(payload: bytes, file_size: int, form: int, most_level_bytes: int
         Bytes of the file.
     form : int
     most_level_bytes : int
-        Pictures whose levels take more are an error.
+        That the levels of all pictures take; more is an error.
 
     Returns
     -------
@@ -143,17 +144,52 @@ def decode_file(payload: bytes, file_size: int, form: int, most_level_bytes: int
     return _Joiner(payload, file_size, form, most_level_bytes).join()
 
 
+def decode_front(payload: bytes, file_size: int, form: int, most_level_bytes: int) -> bytes:
+    """Return the beginning of the file, up to the data of the first scan of its first picture.
+
+    It has what the file says of this picture. The parameters are those of ``decode_file``.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+    """
+    return _Joiner(payload, file_size, form, most_level_bytes).join_front()
+
+
 class _Joiner:
     """Puts the parts of a file together again."""
 
     def __init__(self, payload: bytes, file_size: int, form: int, most_level_bytes: int):
         self._payload, self._file_size = payload, file_size
-        self._form, self._most_level_bytes = form, most_level_bytes
+        self._form, self._level_bytes_left = form, most_level_bytes
         self._bytes = bytearray()
+        self._scan_before = 0
         self._pictures: dict[int, tuple[JpegPicture, int]] = {}
 
     def join(self) -> bytes:
         """Return the file."""
+        self._read_payload()
+        for number, place, details in self._description.scans:
+            self._take_rest_before(place)
+            self._write_scan(number, details)
+        self._take_rest(len(self._rest))
+        if len(self._bytes) != self._file_size:
+            problem = f"file has {len(self._bytes)} bytes, not {self._file_size}"
+            raise CorruptStream(SECTION, problem)
+        return bytes(self._bytes)
+
+    def join_front(self) -> bytes:
+        """Return what comes before the data of the first picture."""
+        self._read_payload()
+        for number, place, details in self._description.scans:
+            self._take_rest_before(place)
+            if number == 0:
+                return bytes(self._bytes)
+            self._write_scan(number, details)
+        self._take_rest(len(self._rest))
+        return bytes(self._bytes)
+
+    def _read_payload(self) -> None:
         self._read_rest()
         self._levels = [
             [(rows, self._take(size)) for rows, size in stripes]
@@ -161,20 +197,13 @@ class _Joiner:
         ]
         if self._payload:
             raise CorruptStream(SECTION, "payload has bytes behind the last stripe")
-        before = 0
-        for number, place, details in self._description.scans:
-            self._take_rest(place - before)
-            before = place
-            picture = self._picture_at(number)
-            self._bytes += write_scan_data(picture, details, self._file_size - len(self._bytes))
-            if len(self._bytes) > self._file_size:
-                raise CorruptStream(SECTION, f"file has more than its {self._file_size} bytes")
-            self._pictures[number] = picture, len(self._bytes)
-        self._take_rest(len(self._rest))
-        if len(self._bytes) != self._file_size:
-            problem = f"file has {len(self._bytes)} bytes, not {self._file_size}"
-            raise CorruptStream(SECTION, problem)
-        return bytes(self._bytes)
+
+    def _write_scan(self, number: int, details: ScanDetails) -> None:
+        picture = self._picture_at(number)
+        self._bytes += write_scan_data(picture, details, self._file_size - len(self._bytes))
+        if len(self._bytes) > self._file_size:
+            raise CorruptStream(SECTION, f"file has more than its {self._file_size} bytes")
+        self._pictures[number] = picture, len(self._bytes)
 
     def _take(self, count: int) -> bytes:
         if count > len(self._payload):
@@ -196,6 +225,10 @@ class _Joiner:
             rest += coded[place : place + own_coded] + self._take(own_stored)
             place += own_coded
         self._rest = rest + coded[place:]
+
+    def _take_rest_before(self, place: int) -> None:
+        self._take_rest(place - self._scan_before)
+        self._scan_before = place
 
     def _take_rest(self, count: int) -> None:
         if count > len(self._rest):
@@ -224,10 +257,11 @@ class _Joiner:
         return picture
 
     def _decode_picture(self, picture: JpegPicture, number: int) -> None:
-        if picture.level_bytes > self._most_level_bytes:
-            allowed = self._most_level_bytes
+        if picture.level_bytes > self._level_bytes_left:
+            allowed = self._level_bytes_left
             problem = f"levels take {picture.level_bytes} bytes, allowed are {allowed}"
             raise CorruptStream(SECTION, problem)
+        self._level_bytes_left -= picture.level_bytes
         rows = sum(rows for rows, _ in self._levels[number])
         if rows > picture.mcu_rows:
             problem = f"stripes have {rows} rows, the picture {picture.mcu_rows}"

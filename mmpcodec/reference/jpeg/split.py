@@ -51,7 +51,7 @@ def split(data: bytes, most_level_bytes: int) -> SplitFile:
     ----------
     data : bytes
     most_level_bytes : int
-        Pictures whose levels take more are in the rest.
+        That the levels of all pictures take; pictures beyond it are in the rest.
 
     Returns
     -------
@@ -67,6 +67,7 @@ def split(data: bytes, most_level_bytes: int) -> SplitFile:
         found = _read_picture(data[:end], start, most_level_bytes)
         if found:
             pictures[start], own = found
+            most_level_bytes -= pictures[start].level_bytes
             for scan in own:
                 still_open.append((place, scan.start))
                 place = scan.start + scan.size

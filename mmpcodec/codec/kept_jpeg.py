@@ -1,0 +1,142 @@
+"""Kept JPEG files: the file of a tile, what it says of its picture, and its samples.
+
+Source: section "Kept JPEG files" of ``docs/format/format.md``.
+"""
+
+import zlib
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.backends import jpeg as jpegs
+from mmpcodec.codec.tile_coding import LayerCoding
+from mmpcodec.errors import CorruptStream, FormatError, PictureError, UnreadableJpeg
+from mmpcodec.format import container, layers
+from mmpcodec.format.container import Header
+from mmpcodec.format.jpeg import CODING, SECTION, KeptJpeg, most_level_bytes
+from mmpcodec.format.layers import TileStream
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.metadata import Metadata
+from mmpcodec.runtime.files import Source
+from mmpcodec.samples import Form, Samples
+
+READER = "mmpcodec.pictures.compressed.jpeg"
+"""The module that reads JPEG files. It stands above the codec, beside the readers of all other
+formats, and is found by its name as these are: see ``pictures.registry``."""
+NAME = "JPEG file"
+"""Name of a kept JPEG file among the layers of a file, and in messages."""
+
+
+def coding_of(kept: KeptJpeg, backend: str = "", tile: int = 0) -> LayerCoding:
+    """Describe a kept JPEG file as a layer; see ``LayerCoding``."""
+    return LayerCoding(
+        NAME,
+        kept.tools,
+        len(kept.payload),
+        tile=tile,
+        backend=backend,
+        jpeg_bytes=kept.file_bytes,
+    )
+
+
+def is_kept(source: Source, header: Header) -> bool:
+    """Return whether the file of a picture is a kept JPEG file; its tile may be damaged."""
+    if header.tile_size:
+        return False
+    place = header.tile_offsets[0] + sum(header.crc_bytes) + (header.form is not Form.GRAY)
+    return bytes(source[max(0, place) : max(0, place) + 1]) == bytes([CODING])
+
+
+def stream_of(source: Source, header: Header) -> TileStream:
+    """Read the only tile of a picture.
+
+    Raises
+    ------
+    FormatError
+        If it is damaged.
+    """
+    start, end = header.tile_offsets[:2]
+    if end > len(source):
+        raise container.cut_at(len(source), end)
+    return layers.read(source[start:end], start, header)
+
+
+def file_of(
+    stream: TileStream, header: Header, *, backend: str = "cpu", threads: int | None = None
+) -> bytes:
+    """Return the JPEG file of a tile.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        If the payload does not decode to the file that its CRC is of.
+    """
+    assert stream.jpeg is not None
+    most = most_level_bytes(header.width, header.height)
+    found = jpegs.decode(stream.jpeg, most, backend=backend, threads=threads)
+    computed = zlib.crc32(found)
+    if computed != stream.samples_crc:
+        text = f"samples CRC is {stream.samples_crc:08x}, the JPEG file has {computed:08x}"
+        raise CorruptStream(
+            layers.SECTION, text, header.tile_offsets[0] + header.crc_bytes[0]
+        )
+    return found
+
+
+def samples_of(data: bytes, header: Header) -> Samples:
+    """Return the samples of a JPEG file as Pillow decodes them.
+
+    Raises
+    ------
+    UnreadableJpeg
+        If Pillow cannot, or the picture is not that of the header.
+    """
+    most = DecodeLimits(4 * header.width * header.height, max(header.width, header.height))
+    picture = _read(data, most)
+    shape = header.shape_of(header.tiles[0])
+    if picture.samples.shape != shape:
+        fault = f"its picture is {_size(picture.samples)}, the header says {header.form.title} of "
+        raise _unreadable(f"{fault}{header.width}x{header.height}")
+    samples: Samples = picture.samples
+    return samples
+
+
+def _size(samples: np.ndarray) -> str:
+    height, width, *planes = samples.shape
+    return f"{'RGB' if planes else 'gray'} of {width}x{height}"
+
+
+def _read(data: bytes, limits: DecodeLimits) -> Any:
+    reader: Any = import_module(READER)
+    try:
+        return reader.read(data, NAME, limits)
+    except PictureError as error:
+        raise _unreadable(str(error).removeprefix(f"{NAME}: ")) from None
+    except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises
+        raise _unreadable(str(error)) from None
+
+
+def _unreadable(reason: str) -> UnreadableJpeg:
+    text = f"the samples of this kept JPEG file cannot be read: {reason}; decoded to a name with "
+    return UnreadableJpeg(SECTION, f"{text}the suffix .jpg, it is whole")
+
+
+def with_metadata(header: Header, source: Source) -> Header:
+    """Return a header with the metadata of the JPEG file that its picture keeps, if it does.
+
+    Metadata of the header itself counts instead. Of a damaged file there are none: decoding it
+    raises the error.
+    """
+    if header.metadata != Metadata() or not is_kept(source, header):
+        return header
+    try:
+        stream = stream_of(source, header)
+        if stream.jpeg is None:
+            return header
+        most = most_level_bytes(header.width, header.height)
+        front = jpegs.decode_front(stream.jpeg, most, backend="cpu")
+    except FormatError:
+        return header
+    return replace(header, metadata=import_module(READER).metadata_of(front, NAME))

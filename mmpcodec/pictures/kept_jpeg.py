@@ -1,0 +1,136 @@
+"""Keep JPEG files bit for bit: which ones, and their mmp files.
+
+Source: section "Kept JPEG files" of ``docs/format/format.md``.
+"""
+
+import contextlib
+import io
+import time
+import zlib
+
+import numpy as np
+from PIL import JpegImagePlugin
+
+from mmpcodec.backends import jpeg as jpegs
+from mmpcodec.codec.encoding import Encoding, Statistics
+from mmpcodec.codec.kept_jpeg import coding_of
+from mmpcodec.errors import FormatError, MmpError
+from mmpcodec.format import container, layers
+from mmpcodec.format.container import Header
+from mmpcodec.format.jpeg import MOST_FILE_BYTES, KeptJpeg, most_level_bytes
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import EncodeParams
+from mmpcodec.pictures.compressed import jpeg
+from mmpcodec.pictures.compressed.frame_size import jpeg_frame
+from mmpcodec.samples import Form
+from mmpcodec.tools import LosslessTools
+from mmpcodec.trace import Totals
+
+START = b"\xff\xd8\xff"
+"""First bytes of a file that is kept."""
+BACKEND = "cpu"
+FEW = 0.5
+"""A file of which a smaller part is coded as levels is remarked on."""
+
+
+def form_of(params: EncodeParams) -> int | None:
+    """Return the form that codes JPEG files with these parameters; None if samples are coded.
+
+    Files are kept where nothing is lost and lossless samples are among the sets of tools.
+    """
+    forms = [tools.lossless_form for tools in params.sets if isinstance(tools, LosslessTools)]
+    exact = params.lam == 0 or all(tools.without_loss for tools in params.sets)
+    return forms[0] if forms and exact and not params.max_error and not params.bound else None
+
+
+def can_be_kept(data: bytes) -> bool:
+    """Return whether a file, of which this is the beginning, is kept as a JPEG file."""
+    return data.startswith(START)
+
+
+def header_of(data: bytes, metadata: Metadata | None = None) -> Header:
+    """Return the header of a JPEG file: size and form of its picture.
+
+    Metadata that is the file's own is left out. A file without a frame has one pixel.
+    """
+    width = height = 1
+    form = Form.RGB
+    with contextlib.suppress(ValueError):
+        frame = jpeg_frame(data)
+        width, height = max(1, frame.width), max(1, frame.height)
+    with contextlib.suppress(OSError, SyntaxError, ValueError):
+        with JpegImagePlugin.JpegImageFile(io.BytesIO(data)) as image:
+            width, height = image.size
+            form = Form.GRAY if image.mode == "L" else Form.RGB
+    own = metadata is None or metadata == jpeg.metadata_of(data, "")
+    return Header(width, height, form, metadata=Metadata() if own or not metadata else metadata)
+
+
+def encode(
+    data: bytes,
+    form: int,
+    *,
+    metadata: Metadata | None = None,
+    threads: int | None = None,
+    verify: bool = True,
+) -> Encoding:
+    """Encode a JPEG file so that it comes back bit for bit.
+
+    Parameters
+    ----------
+    data : bytes
+        A file that ``can_be_kept``.
+    form : int
+        1 to 3, see ``form_of``.
+    metadata : Metadata or None
+        That of the picture; None for that of the file.
+    threads : int or None
+        None takes all processors.
+    verify : bool
+        Whether the mmp file is decoded and compared.
+
+    Returns
+    -------
+    Encoding
+        Without samples.
+
+    Raises
+    ------
+    MmpError
+        If the file is too large, or the mmp file does not decode to it.
+    """
+    started = time.perf_counter()
+    if len(data) > MOST_FILE_BYTES:
+        raise MmpError(f"JPEG file of {len(data)} bytes: at most {MOST_FILE_BYTES} can be kept")
+    header = header_of(data, metadata)
+    most = most_level_bytes(header.width, header.height)
+    found = jpegs.encode(data, form, most, threads=threads)
+    kept = KeptJpeg(found.form, len(data), found.payload)
+    if verify:
+        _check(data, kept, most, threads)
+    tile = layers.write_jpeg(header, kept, zlib.crc32(data))
+    header = container.with_sizes(header, (len(tile),))
+    return Encoding(
+        header,
+        0.0,
+        container.write(header, [tile]),
+        layers=(coding_of(kept, BACKEND),),
+        seconds=time.perf_counter() - started,
+        measured=Statistics(0.0, 0, Totals(), BACKEND),
+    )
+
+
+def _check(data: bytes, kept: KeptJpeg, most: int, threads: int | None) -> None:
+    """Decode the payload and compare it with the file."""
+    try:
+        back = jpegs.decode(kept, most, backend=BACKEND, threads=threads)
+    except FormatError as error:
+        raise MmpError(f"verification failed, nothing was written: {error}") from error
+    if back != data:
+        size = min(len(back), len(data))
+        pair = (np.frombuffer(each[:size], np.uint8) for each in (back, data))
+        different = np.flatnonzero(np.not_equal(*pair))
+        place = int(different[0]) if len(different) else size
+        raise MmpError(
+            f"verification failed, nothing was written: the JPEG file differs from byte {place} on"
+        )
