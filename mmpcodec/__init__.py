@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mmpcodec.codec.decoder import Inspection, decode, inspect
     from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
     from mmpcodec.codec.encoding import Encoding, Pass
+    from mmpcodec.codec.original import kept_file
     from mmpcodec.codec.rate_control.targets import Target
     from mmpcodec.codec.regions import decode_scaled
     from mmpcodec.errors import (
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
         PictureError,
         PictureWarning,
         TruncatedStream,
+        UnreadableJpeg,
         UnsupportedVersion,
     )
     from mmpcodec.limits import DecodeLimits
     from mmpcodec.opening.appending import append_to
     from mmpcodec.options import EncodeOptions
     from mmpcodec.params import EncodeParams
+    from mmpcodec.pictures.encoding import encode_file
     from mmpcodec.pictures.mmp.series import Pictures, SeriesPicture
     from mmpcodec.pictures.mmp.series import open as open
     from mmpcodec.pictures.samples import imread
@@ -81,6 +84,7 @@ __all__ = [
     "Tools",
     "TreeTools",
     "TruncatedStream",
+    "UnreadableJpeg",
     "UnsupportedVersion",
     "__version__",
     "append_to",
@@ -88,11 +92,13 @@ __all__ = [
     "decode_scaled",
     "encode",
     "encode_batch",
+    "encode_file",
     "encode_picture",
     "encode_pictures",
     "imread",
     "imwrite",
     "inspect",
+    "kept_file",
     "open",
 ]
 
@@ -107,6 +113,7 @@ __getattr__, __dir__ = lazy.names(
             "encode_pictures",
         ),
         "mmpcodec.codec.encoding": ("Encoding", "Pass"),
+        "mmpcodec.codec.original": ("kept_file",),
         "mmpcodec.codec.rate_control.targets": ("Target",),
         "mmpcodec.codec.regions": ("decode_scaled",),
         "mmpcodec.errors": (
@@ -125,12 +132,14 @@ __getattr__, __dir__ = lazy.names(
             "PictureError",
             "PictureWarning",
             "TruncatedStream",
+            "UnreadableJpeg",
             "UnsupportedVersion",
         ),
         "mmpcodec.limits": ("DecodeLimits",),
         "mmpcodec.opening.appending": ("append_to",),
         "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("EncodeParams",),
+        "mmpcodec.pictures.encoding": ("encode_file",),
         "mmpcodec.pictures.mmp.series": ("Pictures", "SeriesPicture", "open"),
         "mmpcodec.pictures.samples": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),

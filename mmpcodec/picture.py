@@ -1,7 +1,7 @@
 """``Picture``: samples, their depth and metadata, as every picture format gives and takes them."""
 
-from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -14,6 +14,20 @@ from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
 PLANES = (1, 2, 3, 4)
 
 NO_METADATA = Metadata()
+
+
+class SourceJpeg(NamedTuple):
+    """The JPEG file from which samples were read.
+
+    Parameters
+    ----------
+    data : bytes
+    samples : array
+        The samples themselves: of other ones, the file is no source.
+    """
+
+    data: bytes
+    samples: Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +45,8 @@ class Picture:
         samples in 16 bits has depth 12.
     metadata : Metadata
         ICC profile, EXIF, XMP, resolution, texts and level of white; empty by default.
+    source : SourceJpeg or None
+        The JPEG file from which the samples were read, if they were.
 
     Raises
     ------
@@ -50,6 +66,7 @@ class Picture:
     samples: Samples
     depth: int
     metadata: Metadata = NO_METADATA
+    source: SourceJpeg | None = field(default=None, repr=False)
 
     def __post_init__(self):
         samples, depth = self.samples, check_int("depth", self.depth, 1, MAX_DEPTH)
@@ -73,6 +90,12 @@ class Picture:
             raise ParameterError(
                 f"white = {self.white}: must be from 1 to {(1 << depth) - 1} with depth {depth}"
             )
+
+    @property
+    def jpeg(self) -> bytes | None:
+        """The JPEG file that has exactly these samples, if they were read from one."""
+        known = self.source is not None and self.source.samples is self.samples
+        return self.source.data if known and self.source else None
 
     @classmethod
     def of(cls, samples: SamplesLike) -> "Picture":

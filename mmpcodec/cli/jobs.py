@@ -39,6 +39,10 @@ class Job(NamedTuple):
         Number of the picture of the input, from 1, that the job is about; None for all.
     parts : tuple of str
         Files that are one book together, of which the source is the first; empty for one file.
+    copied : str
+        Why the input is copied as it is; empty if it is not.
+    suffix : str or None
+        Suffix of its output; None takes that of all outputs.
     """
 
     source: str
@@ -53,6 +57,8 @@ class Job(NamedTuple):
     left_out: Reason | None = None
     page: int | None = None
     parts: tuple[str, ...] = ()
+    copied: str = ""
+    suffix: str | None = None
 
     @property
     def name(self) -> str:
@@ -555,6 +561,10 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
     path = job.source.rstrip("/") if folder is None else join(folder, job.below)
     if (job.page is not None or job.parts) and folder is None:  # below a folder it has its own name
         path = os.path.join(os.path.dirname(job.source), os.path.basename(job.below))
+    if job.copied:
+        return path
+    if job.suffix is not None:
+        keep_extension, suffix = False, job.suffix
     return (path if keep_extension else os.path.splitext(path)[0]) + suffix
 
 

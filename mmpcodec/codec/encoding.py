@@ -148,6 +148,11 @@ class Encoding:
         return self.header.file_bytes
 
     @property
+    def jpeg_bytes(self) -> int:
+        """Size of the JPEG file that is kept; 0 if samples are coded."""
+        return self.layers[0].jpeg_bytes if self.layers else 0
+
+    @property
     def distortion(self) -> float:
         """Squared error of the picture; see ``distortion.distortion``."""
         return self.statistics.distortion

@@ -79,9 +79,7 @@ def file_of(
     computed = zlib.crc32(found)
     if computed != stream.samples_crc:
         text = f"samples CRC is {stream.samples_crc:08x}, the JPEG file has {computed:08x}"
-        raise CorruptStream(
-            layers.SECTION, text, header.tile_offsets[0] + header.crc_bytes[0]
-        )
+        raise CorruptStream(layers.SECTION, text, header.tile_offsets[0] + header.crc_bytes[0])
     return found
 
 
@@ -111,11 +109,9 @@ def _size(samples: np.ndarray) -> str:
 def _read(data: bytes, limits: DecodeLimits) -> Any:
     reader: Any = import_module(READER)
     try:
-        return reader.read(data, NAME, limits)
+        return reader.read_kept(data, NAME, limits)
     except PictureError as error:
         raise _unreadable(str(error).removeprefix(f"{NAME}: ")) from None
-    except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises
-        raise _unreadable(str(error)) from None
 
 
 def _unreadable(reason: str) -> UnreadableJpeg:

@@ -7,6 +7,8 @@ import contextlib
 import io
 import time
 import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from PIL import JpegImagePlugin
@@ -31,6 +33,13 @@ START = b"\xff\xd8\xff"
 BACKEND = "cpu"
 FEW = 0.5
 """A file of which a smaller part is coded as levels is remarked on."""
+
+
+class KeptFile(NamedTuple):
+    """The encoding of a JPEG file, without samples, and remarks on it."""
+
+    encoding: Encoding
+    remarks: tuple[str, ...]
 
 
 def form_of(params: EncodeParams) -> int | None:
@@ -58,10 +67,12 @@ def header_of(data: bytes, metadata: Metadata | None = None) -> Header:
     with contextlib.suppress(ValueError):
         frame = jpeg_frame(data)
         width, height = max(1, frame.width), max(1, frame.height)
-    with contextlib.suppress(OSError, SyntaxError, ValueError):
-        with JpegImagePlugin.JpegImageFile(io.BytesIO(data)) as image:
-            width, height = image.size
-            form = Form.GRAY if image.mode == "L" else Form.RGB
+    with (
+        contextlib.suppress(OSError, SyntaxError, ValueError),
+        JpegImagePlugin.JpegImageFile(io.BytesIO(data)) as image,
+    ):
+        width, height = image.size
+        form = Form.GRAY if image.mode == "L" else Form.RGB
     own = metadata is None or metadata == jpeg.metadata_of(data, "")
     return Header(width, height, form, metadata=Metadata() if own or not metadata else metadata)
 
@@ -73,7 +84,7 @@ def encode(
     metadata: Metadata | None = None,
     threads: int | None = None,
     verify: bool = True,
-) -> Encoding:
+) -> KeptFile:
     """Encode a JPEG file so that it comes back bit for bit.
 
     Parameters
@@ -91,8 +102,7 @@ def encode(
 
     Returns
     -------
-    Encoding
-        Without samples.
+    KeptFile
 
     Raises
     ------
@@ -110,7 +120,7 @@ def encode(
         _check(data, kept, most, threads)
     tile = layers.write_jpeg(header, kept, zlib.crc32(data))
     header = container.with_sizes(header, (len(tile),))
-    return Encoding(
+    encoding = Encoding(
         header,
         0.0,
         container.write(header, [tile]),
@@ -118,6 +128,22 @@ def encode(
         seconds=time.perf_counter() - started,
         measured=Statistics(0.0, 0, Totals(), BACKEND),
     )
+    return KeptFile(encoding, tuple(_remarks(data, found)))
+
+
+def _remarks(data: bytes, found: jpegs.EncodedJpeg) -> Iterator[str]:
+    """Yield what a user should know of a file that is kept."""
+    kind = ""
+    with contextlib.suppress(ValueError):
+        kind = jpeg_frame(data).unsupported
+    if kind:
+        yield f"holds {kind}, whose samples this program does not show; the file itself is kept"
+    if found.scan_bytes < FEW * len(data):
+        coded = len(data) - found.scan_bytes
+        yield (
+            f"{coded} of its {len(data)} bytes are not the coefficients of a picture of 8 bits "
+            "with Huffman codes, and are kept as bytes of any kind"
+        )
 
 
 def _check(data: bytes, kept: KeptJpeg, most: int, threads: int | None) -> None:

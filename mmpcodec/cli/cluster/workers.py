@@ -308,10 +308,11 @@ def outcome_of(
         source = state_of(job.source)
     found = attempt(job, work, progress)
     if not isinstance(found, Left) and job.target:
+        target = getattr(found, "output", job.target)  # a copy has another name
         try:
             if recorded:
-                write_through(job.target)
-            output = sha256_of(job.target) if recorded else (state_of(job.target)[0], "")
+                write_through(target)
+            output = sha256_of(target) if recorded else (state_of(target)[0], "")
         except FileError as error:
             found = Left(job._replace(fault=str(error)))
     return JobOutcome(job, found, Record(*source, *output, time.monotonic() - start, worker))

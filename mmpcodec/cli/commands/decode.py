@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,13 +11,14 @@ from mmpcodec.cli import options, run
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
-from mmpcodec.cli.decoding import by_tiles
+from mmpcodec.cli.decoding import by_tiles, originals
 from mmpcodec.cli.decoding.formats import FORMATS, SUFFIXES, format_of_output, has_one
 from mmpcodec.cli.decoding.pages import Decoding, apart
 from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.work import DecodeWork
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
+from mmpcodec.cli.inputs.copies import Copied
 from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.inputs.pages import Page, Pages, check_pages
 from mmpcodec.cli.jobs import Existing, Job, plan
@@ -83,6 +84,7 @@ def decode(
     out: Output = None,
     folder: options.Folder = None,
     append_suffix: options.AppendSuffix = False,
+    original: originals.Original = False,
     format: Format = None,
     quality: Quality = None,
     png_level: PngLevel = None,
@@ -124,40 +126,54 @@ def decode(
     factor = _factor(scale)
     stripped(pictures.Picture.metadata, *(strip or ()))
     chosen_format = format_of_output(format, out, quality, png_level)
+    if original:
+        changing: dict[str, Any] = {
+            "--format": format,
+            "--quality": quality,
+            "--region": region,
+            "--scale": scale,
+        }
+        changing |= {"--strip": strip, "--append-suffix": append_suffix}
+        options.check_alone("--original", changing)
     existing = Existing.of(force, skip_existing, update)
     backend = backend if cluster else backends.get(backend, decodes=True).name
     threads = threads or (1 if jobs > 1 or cluster else None)
     if factor > 1 and chosen_format == by_tiles.ZARR:
         raise ParameterError("--scale and zarr: give only one of them; a store gets all levels")
-    decisive = chosen_format, quality, png_level, page, pages, area, factor, allow_partial, strip
+    decided = chosen_format, quality, png_level, page, pages, area, factor, allow_partial, strip
+    decisive = f"{decided!r}{' original' if original else ''}"
     how = Decoding(area, limits, allow_partial, tuple(strip or ()), backend, threads, factor)
     tiles = by_tiles.DecodeByTiles(
         chosen_format, area, limits, allow_partial, strip or (), backend, threads
     )
-    work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles)
+    work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles, original=original)
     partial: list[Decoded] = []
     index_remarks: dict[str, list[str]] = {}
     connected: list[Connection] = []
 
-    def seen(found: Decoded) -> None:
+    def seen(found: Decoded | Copied) -> None:
         for connection in connected:
             connection.seen(found)
-        if found.is_partial:
+        if isinstance(found, Decoded) and found.is_partial:
             partial.append(found)
 
     def parted(files: list[Job]) -> list[Job]:
         if page is not None:
-            return [job._replace(page=page) if job.to_do else job for job in files]
-        if folder is None or not has_one(chosen_format):
-            return files
-        files, remarks = apart(files, pages, limits, allow_partial)
-        index_remarks.update(remarks)
+            files = [job._replace(page=page) if job.to_do else job for job in files]
+        elif folder is not None and has_one(chosen_format):
+            whole = [job for job in files if original and originals.is_book(job, limits)]
+            files = [job for job in files if job not in whole]
+            files, remarks = apart(files, pages, limits, allow_partial)
+            files = sorted([*files, *whole])
+            index_remarks.update(remarks)
+        if original and out is None:
+            files = originals.jobs_of_originals(files, folder, limits)
         return files
 
-    with spread("decode", cluster, workers, batch, manifest, repr(decisive), jobs=jobs) as place:
+    with spread("decode", cluster, workers, batch, manifest, decisive, jobs=jobs) as place:
         files = plan(
             inputs,
-            MMP_FILE.without(f".{chosen_format}"),
+            MMP_FILE if original and folder else MMP_FILE.without(f".{chosen_format}"),
             f".{chosen_format}",
             out=out,
             folder=folder,

@@ -5,20 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import placed, spread
-from mmpcodec.cli.encoding import reading
+from mmpcodec.cli.encoding import archives, jpeg_files, reading
+from mmpcodec.cli.encoding.archives import archived
 from mmpcodec.cli.encoding.book_options import BookOptions
 from mmpcodec.cli.encoding.by_tiles import MOST_INPUTS, encode_by_tiles, tiles_are_tasks
 from mmpcodec.cli.encoding.choices import requested
 from mmpcodec.cli.encoding.encoded import Encoded, EncodedBook
+from mmpcodec.cli.encoding.jpeg_files import EncodedInput, JpegFiles
 from mmpcodec.cli.encoding.levels import (
     LevelsOption,
     check_levels,
@@ -28,7 +28,6 @@ from mmpcodec.cli.encoding.remarks import beside_inputs, larger_than_source, of_
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
 from mmpcodec.cli.encoding.series import SeriesJobs, not_kept
 from mmpcodec.cli.encoding.sources import (
-    EncodedInput,
     InGroups,
     InputBook,
     Setting,
@@ -36,8 +35,7 @@ from mmpcodec.cli.encoding.sources import (
     work_of,
 )
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.help import RUNNING
-from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.inputs.copies import Copied, copied
 from mmpcodec.cli.inputs.pages import ChainPages, Page, Pages, Split, Together
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, quality_text, rate_text, tools_text
@@ -46,6 +44,7 @@ from mmpcodec.depth import BYTE
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.limits import UNLIMITED
 from mmpcodec.params import EncodeParams
+from mmpcodec.pictures.registry import ON_REQUEST
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 from mmpcodec.runtime.machine import processors
@@ -70,7 +69,8 @@ class EncodeFiles:
     ----------
     setting : Setting
     verify, verbose : bool
-        Whether each file is decoded and compared; whether each pass of a target is reported.
+        Whether each file is decoded and compared, besides JPEG files that are kept; whether each
+        pass of a target is reported.
     groups : InGroups or None
         Encodes the pictures of several jobs at once.
     devices : tuple of int
@@ -79,6 +79,8 @@ class EncodeFiles:
         Its cluster encodes the tiles, in place of this process.
     pages_at_once, pages_together : int
         Threads that encode pages of a book, and pages that a device encodes in a call.
+    archive : bool
+        Whether files that fail or do not become smaller are copied.
     """
 
     setting: Setting
@@ -89,6 +91,7 @@ class EncodeFiles:
     connection: Connection | None = None
     pages_at_once: int = 1
     pages_together: int = 1
+    archive: bool = False
 
     @property
     def wants_many(self) -> bool:
@@ -134,7 +137,17 @@ class EncodeFiles:
         """Return what encodes these jobs on this machine, on a device many at once."""
         return self.on(jobs)[0]
 
-    def __call__(self, job: Job, progress: JobProgress) -> Encoded | EncodedBook:
+    def __call__(self, job: Job, progress: JobProgress) -> Encoded | EncodedBook | Copied:
+        """Encode a picture and write the file, or copy it."""
+        assert job.target is not None
+        if job.copied:
+            return copied(job, job.target, job.copied)
+        if not self.archive:
+            return self.encoded(job, progress)
+        found: Encoded | EncodedBook | Copied = archived(partial(self.encoded, job, progress), job)
+        return found
+
+    def encoded(self, job: Job, progress: JobProgress) -> Encoded | EncodedBook:
         """Encode a picture and write the file."""
         assert job.target is not None
         # Standard output cannot be taken back if verification fails.
@@ -152,16 +165,17 @@ class EncodeFiles:
             if isinstance(one, InputBook):
                 with one.book:
                     return self.book(job, one, progress)
-            found, input_bytes, levels = one
-            if self.verify:
+            found, input_bytes, levels, remarks = one
+            if self.verify and not found.jpeg_bytes:
                 check_decodes(found, progress)
                 check_levels(levels)
             data = found.data if levels is None else joined_levels(found.data, levels)
             output.write(job.target, data, force=job.overwrite)
             size = len(data)
-        lossless = not found.distortion
-        if remark := larger_than_source(job, input_bytes, size, lossless=lossless):
-            progress.note(remark)
+            for remark in remarks:
+                progress.note(f"{job.name}: {remark}")
+        if not found.jpeg_bytes:
+            self._compare(job, input_bytes, size, not found.distortion, progress)
         for remark in of_file(found.header, found.max_error, self.setting.books.keep):
             progress.note(f"{job.name}: {remark}")
         row = Encoded.of(job, found, input_bytes, self.verify, self.setting)
@@ -170,7 +184,7 @@ class EncodeFiles:
     def of(self, job: Job, progress: JobProgress) -> EncodedInput | InputBook:
         """Read and encode the picture of a job alone; return the book of one that is a book."""
         found = self.setting.input_of(job)
-        if isinstance(found, InputBook):
+        if isinstance(found, InputBook | EncodedInput):
             return found
         return self.alone(found, job.name, progress, progress.note, progress.say)
 
@@ -234,11 +248,18 @@ class EncodeFiles:
         coder = self.page_coder(job, book, progress.note)
         written, rows = encode_pages(job, book, coder, progress, parameters, **how)
         lossless = not any(row.max_error for row in rows)
-        if remark := larger_than_source(job, given.input_bytes, written.size, lossless=lossless):
-            progress.note(remark)
+        self._compare(job, given.input_bytes, written.size, lossless, progress)
         seconds = time.perf_counter() - started
         given_of_book = given.input_bytes, seconds, self.setting, self.verify
         return EncodedBook.of(job, book, written, rows, *given_of_book)
+
+    def _compare(
+        self, job: Job, before: int, after: int, lossless: bool, progress: JobProgress
+    ) -> None:
+        """Say that an output is larger than its input, unless that is copied instead."""
+        how: dict[str, Any] = {"lossless": lossless, "against": self.setting.jpeg.against}
+        if not self.archive and (remark := larger_than_source(job, before, after, **how)):
+            progress.note(remark)
 
     @property
     def by_tiles(self) -> bool:
@@ -250,16 +271,6 @@ class EncodeFiles:
         )
 
 
-Verify = Annotated[
-    bool,
-    typer.Option(
-        "--verify",
-        help="Decode and compare before the file is written.",
-        rich_help_panel=RUNNING,
-    ),
-]
-
-
 def encode(
     inputs: options.Pictures,
     out: options.Output = None,
@@ -268,6 +279,7 @@ def encode(
     lam: options.Lambda = None,
     quality: options.Quality = None,
     lossless: options.Lossless = False,
+    purpose: archives.For = None,
     target_size: options.TargetSize = None,
     target_bpp: options.TargetBpp = None,
     target_psnr: options.TargetPsnr = None,
@@ -293,6 +305,7 @@ def encode(
     together: Together = False,
     chain_pages: ChainPages = 1,
     dpi: reading.Dpi = None,
+    samples: jpeg_files.Samples = False,
     strict: reading.Strict = False,
     strip: options.Strip = None,
     keep: reading.Keep = None,
@@ -312,7 +325,7 @@ def encode(
     workers: options.Workers = None,
     batch: options.Batch = None,
     manifest: options.ManifestFile = None,
-    verify: Verify = False,
+    verify: jpeg_files.Verify = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -329,6 +342,10 @@ def encode(
     """
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
+    archive = archives.of(locals())
+    if archive is not None:
+        lossless = append_suffix = strict = True
+        keep = [*ON_REQUEST]
     reading.check_changes(denoise, depth, tile, strip or ())
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     (params, target), remarks = requested(locals())
@@ -338,18 +355,18 @@ def encode(
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
     reading.check_kept(keep or (), strip or ())
-    kept = tuple(keep or ())
-    books = BookOptions(pages, split, together, limits, strict, dpi, kept, chain_pages)
+    how = limits, strict, dpi, tuple(keep or ()), chain_pages
+    books = BookOptions(pages, split, together, *how)
     books.check(page, out, manifest)
     setting = setting._replace(roi=regions, page=page, strict=strict, target=target)
-    setting = setting._replace(books=books, levels=levels)
-    work = EncodeFiles(setting, verify, verbose)
-    given = work.parameters, device, jobs
-    parted = SeriesJobs(books, apart=split or together or page is not None)
-    with spread("encode", cluster, workers, batch, manifest, *given) as place:
+    setting = setting._replace(books=books, levels=levels, jpeg=JpegFiles.of(params, locals()))
+    work = EncodeFiles(setting, bool(verify), verbose, archive=archive is not None)
+    where_to = cluster, workers, batch, manifest
+    parted = archive or SeriesJobs(books, apart=split or together or page is not None)
+    with spread("encode", *where_to, work.parameters, device, jobs) as place:
         files = plan(
             inputs,
-            PICTURE.without(".mmp")._replace(zarr=True),
+            parted.kind,
             ".mmp",
             out=out,
             folder=folder,
@@ -368,23 +385,48 @@ def encode(
         check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)
         if place.cluster is not None:
             apart = tiles_apart or pages_are_tasks(to_do, setting)
-            return _on_cluster(files, work, printer, place, apart=apart)
-        at_once = pages_at_once(threads, jobs, len(to_do))
-        setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
-        work, backend_text = replace(work, setting=setting, pages_at_once=at_once).on(to_do)
-        notes_of(printer, [] if together else beside_inputs(inputs, files, out or folder))
-        notes_of(printer, [backend_text, *settings_texts(params, target)] if verbose else [])
-        at_once = 1 if work.groups else jobs
-        doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
-        return run.run(files, doing, printer, at_once=at_once, place=place)
+            code = _on_cluster(files, work, printer, place, apart=apart, seen=parted.seen)
+        else:
+            beside = [] if together else beside_inputs(inputs, files, out or folder)
+            code = _here(files, work, printer, place, jobs, beside, parted.seen)
+        parted.show_totals(printer)
+    return code
+
+
+def _here(
+    files: Sequence[Job],
+    work: EncodeFiles,
+    printer: Printer,
+    place: "Place",
+    jobs: int,
+    beside: Sequence[str],
+    seen: Callable[[Any], None],
+) -> ExitCode:
+    """Encode in this process; ``beside`` says which outputs lie among the inputs."""
+    setting, to_do = work.setting, [job for job in files if job.to_do]
+    at_once = pages_at_once(setting.threads, jobs, len(to_do))
+    setting = setting._replace(threads=setting.threads or (1 if jobs > 1 else None))
+    work, backend_text = replace(work, setting=setting, pages_at_once=at_once).on(to_do)
+    notes_of(printer, beside)
+    texts = settings_texts(setting.params, setting.target)
+    notes_of(printer, [backend_text, *texts] if work.verbose else [])
+    at_once = 1 if work.groups else jobs
+    doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
+    return run.run(files, doing, printer, at_once=at_once, place=place, seen=seen)
 
 
 def _on_cluster(
-    files: Sequence[Job], work: EncodeFiles, printer: Printer, place: "Place", *, apart: bool
+    files: Sequence[Job],
+    work: EncodeFiles,
+    printer: Printer,
+    place: "Place",
+    *,
+    apart: bool,
+    seen: Callable[[Any], None],
 ) -> ExitCode:
     """Encode on a cluster: each input is a task, or its tiles or pages are, if ``apart``."""
     if place.cluster is None or not apart:
-        return run.run(files, work, printer, place=place)
+        return run.run(files, work, printer, place=place, seen=seen)
     with Connection(place.cluster, printer, sum(job.to_do for job in files)) as connection:
         work, here = replace(work, connection=connection), place._replace(cluster=None)
         return run.run(files, work, printer, place=here, seen=connection.seen)

@@ -33,8 +33,7 @@ def format_of_output(
         if output.names_other_format(out, f".{format}"):
             raise ParameterError(f"--format {format}: {out} names another format")
     elif out is not None and out != STANDARD:
-        name = out.rstrip("/")
-        format = book_format_of(name) or pictures.format_of(name, others=only_books())
+        format = format_of_name(out)
     found = format or DEFAULT_FORMAT
     row = registry.written().get(found)
     if quality is not None and (row is None or row.quality is None):
@@ -42,6 +41,22 @@ def format_of_output(
     if png_level is not None and found != "pdf" and (row is None or row.level is None):
         raise ParameterError(f"--png-level {png_level}: has no effect on {found}")
     return found
+
+
+def format_of_name(name: str) -> str:
+    """Return the extension of the format that the name of an output tells; PNG without a name.
+
+    Raises
+    ------
+    ParameterError
+        If the suffix is that of no format that can be written.
+    """
+    from mmpcodec import pictures
+
+    if name == STANDARD:
+        return DEFAULT_FORMAT
+    name = name.rstrip("/")
+    return book_format_of(name) or pictures.format_of(name, others=only_books())
 
 
 def has_one(format: str) -> bool:

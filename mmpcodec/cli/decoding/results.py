@@ -23,6 +23,8 @@ class Decoded(NamedTuple):
         Of each picture, where one file holds several: ``page``, ``role``, size, ``form``,
         ``depth``, ``bad_tiles``, ``header_faults``, ``duration`` or ``position``, and ``error`` of
         one that does not decode.
+    kept : bool
+        Whether the output is the JPEG file that was encoded, bit for bit.
     """
 
     input: str
@@ -42,6 +44,7 @@ class Decoded(NamedTuple):
     factor: int | None = None
     level: int | None = None
     pages: list[dict[str, Any]] | None = None
+    kept: bool = False
 
     @property
     def of_mmp(self) -> bool:
@@ -60,6 +63,8 @@ class Decoded(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         found = self._asdict()
+        if not self.kept:
+            del found["kept"]
         return {
             name: value
             for name, value in found.items()
@@ -77,6 +82,7 @@ class Decoded(NamedTuple):
         elif self.page is not None:
             what = f"page {self.page}, {what}"
         what += scale_text(self.factor, self.level)
+        what += ", the JPEG file itself" if self.kept else ""
         return (
             f"{output.shown_pair(self.input, self.output)}: {what}, "
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.seconds:.2f} s, "

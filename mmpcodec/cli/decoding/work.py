@@ -15,6 +15,8 @@ from mmpcodec.cli.decoding.damage import (
     naming_allow_partial,
     remarks_on_index,
 )
+from mmpcodec.cli.decoding.formats import format_of_name
+from mmpcodec.cli.decoding.originals import JPEG, keeps_jpeg
 from mmpcodec.cli.decoding.pages import (
     Decoding,
     Several,
@@ -25,6 +27,7 @@ from mmpcodec.cli.decoding.pages import (
 )
 from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.scaled import scaled
+from mmpcodec.cli.inputs.copies import Copied, copied
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FormatError, PictureError
@@ -56,6 +59,8 @@ class DecodeWork:
         Decodes single pictures block by block, where this is needed.
     noted : collection of str
         Absolute names of the inputs whose damaged index is noted already, once for all their pages.
+    original : bool
+        Whether the names of outputs tell their formats, and JPEG files that are kept are written.
     """
 
     format: str
@@ -65,8 +70,18 @@ class DecodeWork:
     how: Decoding
     tiles: by_tiles.DecodeByTiles
     noted: Collection[str] = ()
+    original: bool = False
 
-    def __call__(self, job: Job, progress: JobProgress) -> Decoded:
+    def __call__(self, job: Job, progress: JobProgress) -> Decoded | Copied:
+        """Decode an input and write its output, or copy it."""
+        assert job.target is not None
+        if job.copied:
+            return copied(job, job.target, job.copied)
+        if not self.original:
+            return self.decoded(job, progress)
+        return replace(self, format=format_of_name(job.target)).decoded(job, progress)
+
+    def decoded(self, job: Job, progress: JobProgress) -> Decoded:
         """Decode an input and write its output."""
         how = self.how
         with (
@@ -129,10 +144,14 @@ class DecodeWork:
         """
         import mmpcodec
         from mmpcodec import backends, pictures
+        from mmpcodec.pictures.left_out import gathered
+        from mmpcodec.pictures.limits import say
         from mmpcodec.pictures.side.facts import stripped
 
         assert job.target is not None
         started, how = time.perf_counter(), self.how
+        if self._wants_jpeg and keeps_jpeg(data, job.page, how.limits):
+            return self._jpeg(job, data, entry)
         options: Any = {"backend": how.backend, "threads": how.threads, "progress": progress}
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
         level, bad, faults, lossless = None, 0, 0, False
@@ -148,7 +167,10 @@ class DecodeWork:
             for line in one.damage:
                 note(line)
         else:
-            found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
+            with gathered() as said:
+                found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
+            for text, keys in said:
+                say(job.name, text, keys)
             own = faults_beside(found.faults, of_index)
             bad, faults = len(found.bad_tiles), len(own)
             lossless = is_lossless(found)
@@ -183,6 +205,42 @@ class DecodeWork:
             page=job.page,
             factor=None if how.factor == 1 else how.factor,
             level=level,
+        )
+
+    @property
+    def _wants_jpeg(self) -> bool:
+        """Whether a JPEG file that is kept is the output itself."""
+        how = self.how
+        changed = how.area is not None or how.factor > 1 or how.strip or self.quality is not None
+        return self.original or (self.format == JPEG and not changed)
+
+    def _jpeg(self, job: Job, data: bytes | LazyBytes, entry: "PictureEntry | None") -> Decoded:
+        """Write the JPEG file that a picture keeps."""
+        import mmpcodec
+
+        assert job.target is not None
+        started, how = time.perf_counter(), self.how
+        options: Any = {"page": job.page, "limits": how.limits}
+        header = mmpcodec.inspect(data, **options).header
+        options |= {"backend": how.backend, "threads": how.threads}
+        found = mmpcodec.kept_file(data, **options)
+        output.write(job.target, found, force=job.overwrite)
+        return Decoded(
+            input=job.source,
+            output=job.target,
+            width=header.width,
+            height=header.height,
+            form=header.form.title,
+            depth=header.depth,
+            bad_tiles=0,
+            header_faults=0,
+            input_bytes=len(data) if entry is None else entry.size,
+            output_bytes=len(found),
+            format=JPEG,
+            seconds=time.perf_counter() - started,
+            backend=how.backend,
+            page=job.page,
+            kept=True,
         )
 
     def _several(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import mmpcodec
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.encoded import Encoded
+from mmpcodec.cli.encoding.jpeg_files import EncodedInput
 from mmpcodec.cli.encoding.levels import check_levels
 from mmpcodec.cli.encoding.remarks import of_file
-from mmpcodec.cli.encoding.sources import EncodedInput, Setting, encoded_by_kind
+from mmpcodec.cli.encoding.sources import Setting, encoded_by_kind
 from mmpcodec.cli.inputs.pages import text_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
@@ -87,10 +88,12 @@ class PageCoder:
         with named(page.name):
             if isinstance(found, MmpError):
                 raise found
-            encoding, _, levels = found
-            if self.check is not None:
+            encoding, _, levels, remarks = found
+            if self.check is not None and not encoding.jpeg_bytes:
                 self.check(encoding, progress)
                 check_levels(levels)
+        for remark in remarks:
+            self.remarks.add(page.number, remark)
         keep = self.setting.books.keep
         for remark in of_file(encoding.header, encoding.max_error, keep):
             self.remarks.add(page.number, remark)

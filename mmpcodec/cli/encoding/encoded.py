@@ -29,7 +29,8 @@ class Encoded(NamedTuple):
     was asked for, ``backend`` that of the first layer; ``tools_left_out`` are the tools of the
     preset that the named backend lacks; ``levels`` are factors, bytes and lambda of the levels,
     None if there are none, and ``levels_text`` says it if levels were asked for;
-    ``chain_saved_bytes`` is not 0 if the picture continues another one; ``bits``, ``leaves``,
+    ``chain_saved_bytes`` is not 0 if the picture continues another one; ``jpeg_bytes`` is the size
+    of the JPEG file that is kept, else 0; ``bits``, ``leaves``,
     ``blocks`` and ``modes`` are summed over all layers.
     """
 
@@ -64,6 +65,7 @@ class Encoded(NamedTuple):
     levels: dict[str, Any] | None = None
     levels_text: str = ""
     chain_saved_bytes: int = 0
+    jpeg_bytes: int = 0
 
     @classmethod
     def of(
@@ -77,7 +79,8 @@ class Encoded(NamedTuple):
         assert job.target is not None
         header = found.header
         pixels = header.width * header.height
-        spared = bool(setting.params.spared) and found.lam == 0
+        kept = found.jpeg_bytes > 0
+        spared = bool(setting.params.spared) and found.lam == 0 and not kept
         params = setting.params.without_loss() if spared else setting.params
         named = setting.backend_for(params, header.depth)
         return cls(
@@ -102,13 +105,14 @@ class Encoded(NamedTuple):
             seconds=found.seconds,
             backend=found.backend,
             named=named,
-            tools_left_out=left_out(params, named, header.depth),
-            verified=verified,
+            tools_left_out=[] if kept else left_out(params, named, header.depth),
+            verified=setting.jpeg.verified if kept else verified,
             bits=dict(found.totals.bits),
             leaves=found.totals.leaves,
             blocks=dict(found.totals.blocks),
             modes=dict(found.totals.modes),
             passes=found.passes,
+            jpeg_bytes=found.jpeg_bytes,
         )
 
     def with_levels(self, levels: "LevelFiles | None", size: int) -> "Encoded":
@@ -148,10 +152,14 @@ class Encoded(NamedTuple):
             del facts["levels"]
         if self.page is None:
             del facts["page"]
+        if not self.jpeg_bytes:
+            del facts["jpeg_bytes"]
         return {**facts, "psnr": finite(self.psnr), "passes": passes}
 
     def loss_text(self) -> str:
         """Return the loss in words."""
+        if self.jpeg_bytes:
+            return "a JPEG file, kept"
         if self.spared:
             what = "pictures of 1 bit" if self.depth == 1 else "measurements"
             return f"lossless, as {what} are without --quality, --max-error or a target"

@@ -13,7 +13,7 @@ class InputPicture(Picture):
 
     Parameters
     ----------
-    samples, depth, metadata
+    samples, depth, metadata, source
         See ``Picture``.
     input_bytes : int
         Bytes of the file.

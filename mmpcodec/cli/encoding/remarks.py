@@ -34,9 +34,12 @@ def beside_inputs(given: Sequence[str], jobs: Sequence[Job], named: str | None) 
 
 
 def larger_than_source(
-    job: Job, input_bytes: int, output_bytes: int, *, lossless: bool
+    job: Job, input_bytes: int, output_bytes: int, *, lossless: bool, against: str = ""
 ) -> str | None:
-    """Return a remark if the source is a compressed file, such as a JPEG, and the output larger."""
+    """Return a remark if the source is a compressed file, such as a JPEG, and the output larger.
+
+    ``against`` is the option by which a JPEG file is not kept itself.
+    """
     if output_bytes <= input_bytes or not os.path.isfile(job.source):
         return None
     try:
@@ -46,6 +49,12 @@ def larger_than_source(
         return None
     if row is None or row.title not in COMPRESSED:
         return None
+    if lossless and against and row.title == "JPEG":
+        return (
+            f"{job.name}: the output has {output_bytes / input_bytes:.1f} times the bytes of this "
+            f"JPEG file, as {against} codes its samples; without, the file itself is kept, in "
+            "fewer bytes"
+        )
     advice = "a quality in place of lossless" if lossless else "a lower quality"
     return (
         f"{job.name}: the output has {output_bytes / input_bytes:.1f} times the bytes of this "

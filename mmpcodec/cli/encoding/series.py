@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.book_options import BookOptions
+from mmpcodec.cli.inputs.folders import PICTURES_AND_STORES
 from mmpcodec.cli.inputs.opening import opened_input
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import counted
+from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures import registry
 
@@ -31,9 +32,18 @@ class SeriesJobs:
         Whether each file stays a job of its own.
     """
 
+    kind = PICTURES_AND_STORES
+
     def __init__(self, books: BookOptions, *, apart: bool):
         self.remarks: list[str] = []
         self._books, self._apart = books, apart
+
+    @staticmethod
+    def seen(found: Any) -> None:
+        """Do nothing with the result of a file."""
+
+    def show_totals(self, printer: Printer) -> None:
+        """Print nothing: each file stands alone."""
 
     def __call__(self, found: list[Job]) -> list[Job]:
         """Return the jobs of the files that were found; note what is odd about series."""

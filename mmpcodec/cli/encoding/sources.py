@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.book_options import BookOptions
+from mmpcodec.cli.encoding.jpeg_files import EncodedInput, JpegFiles
 from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
@@ -64,14 +65,6 @@ def at_depth(picture: "Picture", depth: int | None, name: str) -> "Picture":
         raise PictureError(f"{name}: {error}") from error
 
 
-class EncodedInput(NamedTuple):
-    """An encoding, the bytes of its input, and the levels of the picture if it has them."""
-
-    encoding: "Encoding"
-    input_bytes: int
-    levels: "LevelFiles | None" = None
-
-
 class InputBook(NamedTuple):
     """The opened book of an input of several pictures, and the bytes of its files."""
 
@@ -113,6 +106,8 @@ class Setting(NamedTuple):
         Which pages are encoded of a file of several pictures.
     levels : bool
         Whether files hold levels of their pictures.
+    jpeg : JpegFiles
+        Whether JPEG files are kept.
     """
 
     params: EncodeParams
@@ -131,6 +126,7 @@ class Setting(NamedTuple):
     target: "Target | None" = None
     books: BookOptions = BookOptions()
     levels: bool = False
+    jpeg: JpegFiles = JpegFiles()
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -196,13 +192,16 @@ class Setting(NamedTuple):
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
         roi = self.roi_map(job, samples.shape)
-        return InputPicture(samples, picture.depth, metadata, size, measured, roi)
+        source = picture.source
+        return InputPicture(samples, picture.depth, metadata, source, size, measured, roi)
 
-    def input_of(self, job: Job) -> "InputPicture | InputBook":
-        """Read the picture of a job; open the book if it has several."""
+    def input_of(self, job: Job) -> "InputPicture | InputBook | EncodedInput":
+        """Read the picture of a job; open the book if it has several; keep a JPEG file."""
         from mmpcodec.pictures.left_out import gathered
         from mmpcodec.pictures.limits import say
 
+        if (kept := self._kept(job)) is not None:
+            return kept
         named = self.page is not None and not job.parts
         if named or (stores.is_zarr(job.source) and not job.parts):
             return self.read(job)
@@ -227,6 +226,14 @@ class Setting(NamedTuple):
             say(job.name, text, keys)
         return self.prepared(job, picture, size, measured=measured)
 
+    def _kept(self, job: Job) -> EncodedInput | None:
+        """Encode the JPEG file of a job, if it is one that is kept."""
+        alone = not job.parts and job.page is None and self.page in (None, 1)
+        if not (self.jpeg.kept and alone and self.books.pages is None):
+            return None
+        data = self.jpeg.read(job.source, self.limits)
+        return None if data is None else self.jpeg.encoded(data, self.params, self.threads)
+
     def is_book(self, job: Job) -> bool:
         """Return whether an input is a file, or files, of several pictures."""
         if self.page is not None or job.page is not None or not os.path.isfile(job.source):
@@ -242,7 +249,25 @@ class Setting(NamedTuple):
         progress: Progress,
         on_pass: "Callable[[Pass], None] | None" = None,
     ) -> list[EncodedInput]:
-        """Encode pictures of one kind together."""
+        """Encode pictures of one kind together; keep those that are JPEG files."""
+        kept = [self._kept_picture(picture) for picture in pictures]
+        others = [one for one, own in zip(pictures, kept, strict=True) if own is None]
+        coded = iter(self._encode_samples(others, progress, on_pass) if others else ())
+        return [next(coded) if own is None else own for own in kept]
+
+    def _kept_picture(self, picture: "InputPicture") -> EncodedInput | None:
+        """Encode the JPEG file from which a picture was read, if it is kept."""
+        if not self.jpeg.kept or picture.jpeg is None or picture.roi is not None:
+            return None
+        found = self.jpeg.encoded(picture.jpeg, self.params, self.threads, picture.metadata)
+        return found._replace(input_bytes=picture.input_bytes)
+
+    def _encode_samples(
+        self,
+        pictures: "Sequence[InputPicture]",
+        progress: Progress,
+        on_pass: "Callable[[Pass], None] | None" = None,
+    ) -> list[EncodedInput]:
         import mmpcodec
 
         params = self.params_of(measured=pictures[0].measured, depth=pictures[0].depth)
@@ -337,7 +362,7 @@ class InGroups:
         threads = self.setting.threads if self.setting.denoise is None else 1
         read_one = partial(_or_error, self.setting.input_of)
         for job, found in zip(group, side_by_side(read_one, group, threads), strict=True):
-            if isinstance(found, MmpError | InputBook):
+            if isinstance(found, MmpError | InputBook | EncodedInput):
                 self._found[id(job)] = found
             else:
                 read[id(job)] = found

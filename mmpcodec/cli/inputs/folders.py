@@ -138,6 +138,8 @@ class InputKind(NamedTuple):
 ANY_FILE = InputKind("file")
 MMP_FILE = InputKind("mmp file", (".mmp",), only=True)
 PICTURE = InputKind("picture", registry.suffixes())
+PICTURES_AND_STORES = PICTURE.without(".mmp")._replace(zarr=True)
+"""What is encoded."""
 
 
 def _is_system(name: str) -> bool:

@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import struct
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,15 +14,15 @@ from PIL import Image, JpegImagePlugin
 from mmpcodec.errors import PictureError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata, Resolution, Unit
-from mmpcodec.picture import Picture
+from mmpcodec.picture import Picture, SourceJpeg
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.pictures.left_out import gathered, leave_out, noted
-from mmpcodec.pictures.limits import Unpacker, check_size
+from mmpcodec.pictures.limits import Unpacker, check_size, damage_reported
 from mmpcodec.pictures.png.file import stretched
 from mmpcodec.pictures.side.facts import consistent, near
-from mmpcodec.pictures.side.profiles import fitting
+from mmpcodec.pictures.side.profiles import fitting, with_fitting_profile
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _COMMENT = "Comment"
@@ -71,12 +72,26 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         metadata = _metadata(image, name)
         image = _loaded(image, data, name)
         if image.mode == "CMYK":
-            return shown.of_cmyk(image, metadata, name)
+            found = shown.of_cmyk(image, metadata, name)
+            return replace(found, source=SourceJpeg(data, found.samples))
         if image.mode not in ("L", "RGB"):
             raise PictureError(
                 f"{name}: holds {image.mode} colours; supported are gray, RGB and CMYK"
             )
-        return Picture(np.array(image), 8, metadata)
+        samples = np.array(image)
+        return Picture(samples, 8, metadata, SourceJpeg(data, samples))
+
+
+def read_kept(data: bytes, name: str, limits: DecodeLimits) -> Picture:
+    """Read a file that an mmp file keeps, as ``pictures.from_bytes`` reads it.
+
+    Raises
+    ------
+    PictureError
+        If it is damaged, beyond the limits or not supported.
+    """
+    with noted(name), damage_reported(name):
+        return with_fitting_profile(read(data, name, limits), name)
 
 
 def metadata_of(front: bytes, name: str) -> Metadata:
@@ -84,12 +99,16 @@ def metadata_of(front: bytes, name: str) -> Metadata:
 
     Nothing is said of what is left out; there is nothing of a file that is no JPEG.
     """
-    with gathered(), contextlib.suppress(PictureError, OSError, SyntaxError, ValueError):
-        with noted(name), JpegImagePlugin.JpegImageFile(io.BytesIO(front)) as image:
-            found = _metadata(image, name)
-            if image.mode == "CMYK":
-                return found.without("icc")
-            return fitting(found, 1 if image.mode == "L" else 3, name)
+    with (
+        gathered(),
+        contextlib.suppress(PictureError, OSError, SyntaxError, ValueError),
+        noted(name),
+        JpegImagePlugin.JpegImageFile(io.BytesIO(front)) as image,
+    ):
+        found = _metadata(image, name)
+        if image.mode == "CMYK":
+            return found.without("icc")
+        return fitting(found, 1 if image.mode == "L" else 3, name)
     return Metadata()
 
 

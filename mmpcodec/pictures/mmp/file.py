@@ -10,6 +10,7 @@ from mmpcodec.limits import DecodeLimits
 from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection, picture_of
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
+from mmpcodec.pictures.left_out import gathered, leave_out
 from mmpcodec.pictures.limits import say
 from mmpcodec.pictures.parts import bytes_of
 from mmpcodec.runtime.files import Source
@@ -29,11 +30,14 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
     from mmpcodec.codec.decoder import inspect  # other formats do not need the codec
 
     try:
-        found = inspect(data, decode=True, page=page, limits=limits)
+        with gathered() as said:
+            found = inspect(data, decode=True, page=page, limits=limits)
     except FormatError as error:
         raise PictureError(f"{name}: {error.with_hint(RESCUE)}") from error
     except MmpError as error:
         raise PictureError(f"{name}: {error}") from error
+    for _, keys in said:
+        leave_out(name, keys)
     assert found.samples is not None
     return Picture(found.samples, found.header.depth, found.header.metadata)
 

@@ -8,13 +8,15 @@ from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.books import DescribedBook, described_book
 from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.decoding.damage import naming_allow_partial
+from mmpcodec.cli.decoding.originals import keeps_jpeg
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import MmpError, ParameterError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.runtime.files import STANDARD, LazyBytes
 
 if TYPE_CHECKING:
@@ -86,9 +88,11 @@ def info(
     def described(job: Job, data: bytes | LazyBytes, progress: JobProgress) -> Described:
         nonlocal partial
         with naming_allow_partial(allow_partial):
+            # The samples of a JPEG file that is kept say nothing of its coding.
+            kept = map is None and _keeps_jpeg(data, page, limits)
             found = mmpcodec.inspect(
                 data,
-                decode=not header_only,
+                decode=not header_only and not kept,
                 page=page,
                 allow_partial=allow_partial,
                 limits=limits,
@@ -105,6 +109,14 @@ def info(
     return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
 
 
+def _keeps_jpeg(data: bytes | LazyBytes, page: int | None, limits: DecodeLimits) -> bool:
+    """Return whether a picture is a kept JPEG file; decoding says what is damaged."""
+    try:
+        return keeps_jpeg(data, page, limits)
+    except MmpError:
+        return False
+
+
 def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
     """Write a PNG of the decoded picture with its leaves or blocks drawn over it.
 
@@ -119,6 +131,6 @@ def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
     drawn = draw_file(found)
     if drawn is None:
         raise ParameterError(
-            "--map: the file holds lossless samples, which have no leaves or blocks"
+            "--map: the file holds lossless samples or a JPEG file, which have no leaves or blocks"
         )
     output.write(target, pictures.to_bytes(drawn, "png"), force=force)

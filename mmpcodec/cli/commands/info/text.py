@@ -12,7 +12,7 @@ from mmpcodec.cli.printing import counted, tools_text
 from mmpcodec.depth import coded_depth
 from mmpcodec.format.container import VERSION
 from mmpcodec.runtime.files import printable
-from mmpcodec.tools import BlockTools, Tools, TreeTools
+from mmpcodec.tools import BlockTools, LosslessTools, Tools, TreeTools
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,6 +220,8 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
     }
     if layer.source.kind:
         facts["source"] = {"kind": SOURCES[layer.source.kind], **_source_halves(layer.source)}
+    if layer.jpeg_bytes:
+        facts["jpeg_bytes"] = layer.jpeg_bytes
     if layer.entries:
         facts |= {"entries": layer.entries, "transparent": layer.transparent}
         if layer.trace is not None and layer.trace.drawn is not None:
@@ -236,6 +238,13 @@ def _layer_lines(layers: "Sequence[LayerCoding]", depth: int) -> Iterator[str]:
     yield from _palette_lines([layer for layer in layers if layer.entries])
     for layer in layers:
         if layer.entries:
+            continue
+        if layer.jpeg_bytes and isinstance(layer.tools, LosslessTools):
+            share = layer.payload_bytes / layer.jpeg_bytes
+            yield (
+                f"kept     a JPEG file, kept, of {layer.jpeg_bytes} bytes in {layer.payload_bytes} "
+                f"({share:.1%}): form {layer.tools.lossless_form}"
+            )
             continue
         bits = f" of {counted(layer.depth, 'bit')}" if layer.depth > depth else ""
         tools = tools_text(layer.tools) + _source_text(layer.source)

@@ -1,0 +1,164 @@
+"""``mmp encode --for archive``: every file of a folder, so that all come back."""
+
+import os
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from mmpcodec.cli import output
+from mmpcodec.cli.help import OUTPUT
+from mmpcodec.cli.inputs.copies import Copied, copied, with_copies
+from mmpcodec.cli.inputs.folders import PICTURES_AND_STORES as PICTURES
+from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.options import check_alone
+from mmpcodec.cli.printing import Printer, counted
+from mmpcodec.errors import BackendUnavailable, Cancelled, FileError, MmpError
+from mmpcodec.pictures.registry import ON_REQUEST
+
+
+class Purpose(StrEnum):
+    """What files are for; each stands for several options."""
+
+    ARCHIVE = "archive"
+
+
+For = Annotated[
+    Purpose | None,
+    typer.Option(
+        "--for",
+        help="archive: --lossless --append-suffix --strict --keep dicom, and JPEG files are kept "
+        "bit for bit; with -O, files that are no pictures, or would not become smaller, are "
+        "copied. mmp decode --original gives all files back.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+SETS = "--lossless --append-suffix --strict --keep " + " --keep ".join(ON_REQUEST)
+"""Options that an archive stands for."""
+
+
+AGAINST = {"out": "-o"} | {
+    name: f"--{name}"
+    for name in ("together", "split", "denoise", "strip", "samples", "page", "pages", "depth")
+}
+"""Options that contradict an archive, by their parameters."""
+
+
+def of(values: Mapping[str, Any]) -> "Archive | None":
+    """Return the archive for which the parameters of the command are; None for none.
+
+    Raises
+    ------
+    ParameterError
+        If an option contradicts it.
+    """
+    if values["purpose"] is None:
+        return None
+    others = {option: values[name] for name, option in AGAINST.items()}
+    check_alone(f"--for {values['purpose']}", others)
+    return Archive(values["folder"])
+
+
+def archived(encode: Callable[[], Any], job: Job) -> Any:
+    """Encode a file; copy it where that fails, or where the output would not be smaller.
+
+    Parameters
+    ----------
+    encode : callable
+        Returns the result, whose file has the name of the job's output.
+    job : Job
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or an output not written.
+    """
+    assert job.target is not None
+    try:
+        found = encode()
+    except (FileError, BackendUnavailable, Cancelled):
+        raise
+    except MmpError as error:
+        if not os.path.isfile(job.source) or isinstance(error, OSError):
+            raise
+        return copied(job, _target_of_copy(job), str(error).removeprefix(f"{job.name}: "))
+    if not os.path.isfile(job.source) or found.output_bytes < output.size_of(job.source):
+        return found
+    row = copied(job, _target_of_copy(job), "its mmp file would not be smaller")
+    os.remove(job.target)
+    return row
+
+
+def _target_of_copy(job: Job) -> str:
+    """Return the output of a job without the suffix that was appended to the input's name."""
+    assert job.target is not None
+    return job.target.removesuffix(".mmp")
+
+
+class Archive:
+    """Makes the jobs of an archive, and adds up what becomes of them.
+
+    Parameters
+    ----------
+    folder : str or None
+        Value of -O: files that are no pictures are copied to it.
+    """
+
+    remarks = (f"--for {Purpose.ARCHIVE}: {SETS}",)
+
+    def __init__(self, folder: str | None):
+        self._folder = folder
+        own = PICTURES.own if folder is None else ()
+        self.kind = PICTURES._replace(own=own)
+        self.totals = ArchiveTotals()
+
+    def __call__(self, found: list[Job]) -> list[Job]:
+        """Return the jobs of the files that were found."""
+        if self._folder is None:
+            return found
+        mmp = [
+            job._replace(copied="mmp file") if job.source.lower().endswith(".mmp") else job
+            for job in found
+        ]
+        return with_copies(mmp)
+
+    def seen(self, found: Any) -> None:
+        """Add the result of a file."""
+        self.totals.add(found)
+
+    def show_totals(self, printer: Printer) -> None:
+        """Print the numbers of files and bytes."""
+        printer.show(self.totals)
+
+
+class ArchiveTotals:
+    """The files and bytes of an archive, which are printed at its end."""
+
+    def __init__(self) -> None:
+        self.jpegs = self.pictures = self.copies = self.input_bytes = self.output_bytes = 0
+
+    def add(self, found: Any) -> None:
+        """Add the result of a file."""
+        self.input_bytes += found.input_bytes
+        self.output_bytes += found.output_bytes
+        if isinstance(found, Copied):
+            self.copies += 1
+        elif getattr(found, "jpeg_bytes", 0):
+            self.jpegs += 1
+        else:
+            self.pictures += 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON can hold them."""
+        return {"archive": dict(vars(self))}
+
+    def text(self, verbose: bool) -> str:
+        """Return one line of text."""
+        share = f" ({self.output_bytes / self.input_bytes:.1%})" if self.input_bytes else ""
+        return (
+            f"archive: {counted(self.jpegs, 'JPEG file')} kept, "
+            f"{counted(self.pictures, 'other file')} coded without loss, "
+            f"{counted(self.copies, 'file')} copied; "
+            f"{self.input_bytes} -> {self.output_bytes} bytes{share}"
+        )
