@@ -137,7 +137,7 @@ def _remarks(data: bytes, found: jpegs.EncodedJpeg) -> Iterator[str]:
     with contextlib.suppress(ValueError):
         kind = jpeg_frame(data).unsupported
     if kind:
-        yield f"holds {kind}, whose samples this program does not show; the file itself is kept"
+        yield f"holds {kind}, which this program does not show; the file itself is kept"
     if found.scan_bytes < FEW * len(data):
         coded = len(data) - found.scan_bytes
         yield (

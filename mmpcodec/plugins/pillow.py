@@ -24,6 +24,7 @@ from PIL._util import DeferredError
 
 import mmpcodec
 from mmpcodec.checks import check_int
+from mmpcodec.codec.kept_jpeg import with_metadata
 from mmpcodec.codec.regions import RegionDecoder, levels_of
 from mmpcodec.codec.series.chaining import add_chained, chained_files, check_chain_pages
 from mmpcodec.codec.series.pictures import facts_of_series
@@ -99,6 +100,8 @@ class MmpImageFile(ImageFile.ImageFile):
             self._fp = self.fp  # stays open for the other pictures; Pillow closes it
             self._close_exclusive_fp_after_loading = False
             header = self._header_of(0)
+        else:
+            header = with_metadata(header, StreamBytes(self.fp))
         self._show(header)
 
     def _show(self, header: Header) -> None:
@@ -136,7 +139,7 @@ class MmpImageFile(ImageFile.ImageFile):
         """
         source = self._source(frame)
         with _reported_as_pillow_does():
-            return completed(source, read_header(source))
+            return with_metadata(completed(source, read_header(source)), source)
 
     def _source(self, frame: int) -> Source:
         """Return the bytes of a picture."""

@@ -1,0 +1,169 @@
+"""JPEG files that the program keeps bit for bit."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.jpeg_files import files, made, photograph
+
+import mmpcodec
+from mmpcodec import pictures
+
+FILES = files()
+
+
+@pytest.fixture
+def photo(folder):
+    Path("photo.jpg").write_bytes(FILES["4:2:0"])
+    return "photo.jpg"
+
+
+def test_the_same_bytes_come_back(mmp, photo):
+    result = mmp("encode", photo, "--lossless")
+    assert result.exit_code == 0, result.output
+    assert ", a JPEG file, kept, " in result.stdout
+    assert result.stdout.rstrip().endswith(", verified")
+    assert Path("photo.mmp").stat().st_size < 0.9 * Path(photo).stat().st_size
+    for name in ("back.jpg", "back.jpeg"):
+        result = mmp("decode", "photo.mmp", "-o", name)
+        assert "the JPEG file itself" in result.stdout
+        assert Path(name).read_bytes() == FILES["4:2:0"]
+    mmp("decode", "photo.mmp", "-o", "back.png")
+    assert np.array_equal(pictures.read("back.png").samples, pictures.read(photo).samples)
+    assert mmp("compare", "photo.mmp", photo).stdout.startswith("equal")
+
+
+def test_json_names_the_size_of_the_file(mmp, photo):
+    row = json.loads(mmp("encode", photo, "-l", 0, "--json").stdout)
+    assert row["jpeg_bytes"] == len(FILES["4:2:0"])
+    assert (row["psnr"], row["max_error"], row["verified"]) == (None, 0, True)
+    row = json.loads(mmp("decode", "photo.mmp", "--original", "-f", "--json").stdout)
+    assert row["kept"] is True
+    assert (row["output"], row["output_bytes"]) == ("photo.jpg", len(FILES["4:2:0"]))
+
+
+def test_info_says_kept_and_the_old_size(mmp, photo):
+    mmp("encode", photo, "--lossless")
+    size = len(FILES["4:2:0"])
+    for options in ((), ("--header-only",)):
+        shown = mmp("info", "photo.mmp", *options).stdout
+        assert f"kept     a JPEG file, kept, of {size} bytes in " in shown
+        assert "form 2" in shown
+    (layer,) = json.loads(mmp("info", "photo.mmp", "--json").stdout)["layers"]
+    assert (layer["name"], layer["jpeg_bytes"]) == ("JPEG file", size)
+
+
+@pytest.mark.parametrize("option", [["--samples"], ["--strip", "exif"], ["--tile", 64]])
+def test_options_that_code_samples(mmp, photo, option):
+    result = mmp("encode", photo, "--lossless", *option)
+    assert result.exit_code == 0, result.output
+    assert f"as {option[0]} codes its samples; without, the file itself is kept" in result.stderr
+    data = Path("photo.mmp").read_bytes()
+    assert np.array_equal(mmpcodec.decode(data), pictures.read(photo).samples)
+    with pytest.raises(mmpcodec.ParameterError):
+        mmpcodec.kept_file(data)
+
+
+def test_samples_need_a_lossless_file(mmp, photo, files):
+    result = mmp("encode", photo, "--samples")
+    assert result.exit_code == 2 or result.exit_code == 1
+    assert "--samples: has no effect without --lossless" in result.stderr
+    assert files() == [photo]
+
+
+def test_no_verify(mmp, photo, monkeypatch):
+    from mmpcodec.backends import jpeg
+
+    def fail(*rest, **how):
+        raise AssertionError("decoded")
+
+    monkeypatch.setattr(jpeg, "decode", fail)
+    result = mmp("encode", photo, "--lossless", "--no-verify")
+    assert result.exit_code == 0, result.output
+    assert "verified" not in result.stdout
+
+
+def test_a_wrong_copy_is_not_written(mmp, photo, files, monkeypatch):
+    from mmpcodec.backends import jpeg
+
+    monkeypatch.setattr(jpeg, "decode", lambda *rest, **how: FILES["4:2:0"] + b"\0")
+    result = mmp("encode", photo, "--lossless")
+    assert result.exit_code == 1
+    assert f"differs from byte {len(FILES['4:2:0'])} on" in result.stderr
+    assert files() == [photo]
+
+
+def test_a_file_that_is_no_picture_is_kept(mmp, folder):
+    Path("odd.jpg").write_bytes(b"\xff\xd8\xff\xe0 and no more")
+    result = mmp("encode", "odd.jpg", "--lossless")
+    assert result.exit_code == 0, result.output
+    assert "are kept as bytes of any kind" in result.stderr
+    result = mmp("decode", "odd.mmp")
+    assert result.exit_code == 1
+    assert "cannot be read" in result.stderr
+    mmp("decode", "odd.mmp", "-o", "back.jpg")
+    assert Path("back.jpg").read_bytes() == Path("odd.jpg").read_bytes()
+
+
+def test_standard_input_and_output(mmp, photo):
+    coded = mmp("encode", "-", "-o", "-", "--lossless", input=FILES["gray"]).stdout_bytes
+    assert mmpcodec.kept_file(coded) == FILES["gray"]
+    back = mmp("decode", "-", "-o", "-", "--format", "jpg", input=coded).stdout_bytes
+    assert back == FILES["gray"]
+
+
+def test_files_together_are_pages_that_keep_their_files(mmp, folder):
+    names = ["a.jpg", "b.jpg", "c.png"]
+    Path("a.jpg").write_bytes(FILES["4:4:4"])
+    Path("b.jpg").write_bytes(FILES["progressive"])
+    pictures.write(photograph(20), "c.png")
+    result = mmp("encode", *names, "--together", "--lossless", "-o", "all.mmp", "-v")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("a JPEG file, kept") == 2
+    result = mmp("decode", "all.mmp", "-O", "back", "--original")
+    assert result.exit_code == 0, result.output
+    assert Path("back/all-001.jpg").read_bytes() == FILES["4:4:4"]
+    assert Path("back/all-002.jpg").read_bytes() == FILES["progressive"]
+    assert np.array_equal(pictures.read("back/all-003.png").samples, photograph(20))
+    assert np.array_equal(pictures.read("all.mmp", page=2).samples, pictures.read("b.jpg").samples)
+
+
+@pytest.mark.filterwarnings("default::mmpcodec.PictureWarning")
+def test_what_another_format_leaves_out_is_said_with_the_name(mmp, folder):
+    Path("inks.jpg").write_bytes(FILES["four components"])
+    mmp("encode", "inks.jpg", "--lossless")
+    result = mmp("decode", "inks.mmp", "-o", "inks.png")
+    assert "inks.mmp: holds CMYK colours, which are converted to RGB" in result.stderr
+    assert mmp("decode", "inks.mmp", "-o", "back.jpg").stderr == ""
+
+
+def test_a_quality_or_a_part_makes_another_jpeg(mmp, photo):
+    mmp("encode", photo, "--lossless")
+    for options in (("--quality", 50), ("--region", "0,0,40,30"), ("--scale", "1/2")):
+        result = mmp("decode", "photo.mmp", "-o", "new.jpg", "-f", *options)
+        assert result.exit_code == 0, result.output
+        assert Path("new.jpg").read_bytes() != FILES["4:2:0"]
+
+
+def test_original_writes_what_names_say(mmp, folder):
+    samples = photograph(20)
+    for name in ("a.png", "b.tif", "c.ppm", "d.webp"):
+        pictures.write(samples, name)
+    mmp("encode", "a.png", "b.tif", "c.ppm", "d.webp", "--lossless", "--append-suffix")
+    result = mmp("decode", *(f"{name}.mmp" for name in ("a.png", "b.tif", "c.ppm", "d.webp")),
+                 "-O", "back", "--original")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in Path("back").iterdir()) == [
+        "a.png", "b.tif", "c.ppm", "d.webp.png",
+    ]  # fmt: skip
+    assert np.array_equal(pictures.read("back/b.tif").samples, samples)
+    wrong = mmp("decode", "a.png.mmp", "--original", "--format", "tif")
+    assert "--original and --format: give only one of them" in wrong.stderr
+
+
+def test_a_thumbnail_of_a_kept_file(mmp, folder):
+    Path("large.jpg").write_bytes(made(photograph(200)))
+    mmp("encode", "large.jpg", "--lossless")
+    assert mmp("thumbnail", "large.mmp", "small.png", 64).exit_code == 0
+    assert max(pictures.read("small.png").samples.shape[:2]) == 64
