@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mmpcodec.cli import output
+from mmpcodec.cli.encoding.choices import FLAGS
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.copies import Copied, copied, with_copies
 from mmpcodec.cli.inputs.folders import PICTURES_AND_STORES as PICTURES
@@ -38,9 +39,12 @@ SETS = "--lossless --append-suffix --strict --keep " + " --keep ".join(ON_REQUES
 """Options that an archive stands for."""
 
 
-AGAINST = {"out": "-o"} | {
-    name: f"--{name}"
-    for name in ("together", "split", "denoise", "strip", "samples", "page", "pages", "depth")
+AGAINST = {
+    "out": "-o",
+    **FLAGS,
+    "max_error": "--max-error",
+    **{name: f"--{name}" for name in ("together", "split", "denoise", "strip", "samples")},
+    **{name: f"--{name}" for name in ("page", "pages", "depth")},
 }
 """Options that contradict an archive, by their parameters."""
 

@@ -90,9 +90,9 @@ def test_json_of_an_archive(mmp, tree):
 
 
 def test_an_archive_is_lossless_only(mmp, tree, files):
-    for option in (["-q", "80"], ["--lambda", 3]):
-        result = mmp("encode", tree, "-O", "out", "--for", "archive", *option)
-        assert result.exit_code != 0
+    for option, value in (("--quality", 80), ("--lambda", 3), ("--max-error", 2)):
+        result = mmp("encode", tree, "-O", "out", "--for", "archive", option, value)
+        assert f"--for archive and {option}: give only one" in result.stderr
     for option in (["--strip", "exif"], ["--samples"], ["--together", "-o", "x.mmp"]):
         result = mmp("encode", tree, "--for", "archive", *option)
         assert "--for archive and -" in result.stderr
