@@ -43,9 +43,10 @@ def kept_file(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import mmpcodec
     >>> data = mmpcodec.encode_file("photo.jpg", lam=0)      # doctest: +SKIP
-    >>> mmpcodec.kept_file(data) == open("photo.jpg", "rb").read()  # doctest: +SKIP
+    >>> mmpcodec.kept_file(data) == Path("photo.jpg").read_bytes()  # doctest: +SKIP
     True
     """
     limits, at_once = limits or DEFAULT_LIMITS, check_threads(threads)

@@ -55,6 +55,7 @@ def prepare(folder, *, whole):
     small = camera[80:144, 170:234]
     for name in ("images", "photos", "scans", "docs", "kernels"):
         (folder / name).mkdir()
+    pictures.write(small, folder / "photo.jpg")
     for path in (ROOT / "images").glob("*.pgm"):
         if whole:
             shutil.copy(path, folder / "images")
