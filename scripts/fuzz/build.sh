@@ -24,7 +24,7 @@ fi
 mkdir -p "$folder"
 python3 scripts/embed.py "$folder/tables.cpp"
 {
-    find kernels/cpu/{runtime,entropy,trees,blocks,lossless,filters,tiles} -name '*.cpp'
+    find kernels/cpu/{runtime,entropy,trees,blocks,lossless,jpeg,filters,tiles} -name '*.cpp'
     echo "$folder/tables.cpp"
     find tests/fuzz/native -name 'fuzz_*.cpp' -o -name "$engine.cpp"
 } | while read -r source; do
@@ -32,7 +32,7 @@ python3 scripts/embed.py "$folder/tables.cpp"
     case $source in
     */avx2.cpp) own=(-mavx2) ;;
     */avx512*.cpp) own=(-mavx512f -mavx512bw -mavx512vnni) ;;
-    kernels/cpu/lossless/*.cpp) own=(-fno-fast-math -ffp-contract=fast -fno-trapping-math) ;;
+    kernels/cpu/lossless/*.cpp | kernels/cpu/jpeg/*.cpp) own=(-fno-fast-math -ffp-contract=fast -fno-trapping-math) ;;
     esac
     case $source in */avx*.cpp) [ -n "$simd" ] || continue ;; esac
     object=$folder/${source//\//-}.o
@@ -40,7 +40,7 @@ python3 scripts/embed.py "$folder/tables.cpp"
     [ -e "$object" ] && [ -z "$newest" ] ||
         echo "${CCACHE-} $compiler ${flags[*]} ${own[*]} -c $source -o $object"
 done | xargs -r -d '\n' -P "$(nproc)" -I{} sh -c '{}'
-for entry in decoder encoder; do
+for entry in decoder encoder jpeg; do
     objects=$(find "$folder" -name '*.o' -not -name "*fuzz_*.o" -o -name "*fuzz_$entry.cpp.o")
     # shellcheck disable=SC2086
     "$compiler" "${link[@]}" $objects -lpthread -o "$folder/fuzz_$entry"

@@ -1,14 +1,21 @@
-"""Write the conformance vectors as inputs of tests/fuzz/native/fuzz_decoder.cpp.
+"""Write inputs of the entries in tests/fuzz/native: layers of the conformance vectors for the
+decoders and encoders, and JPEG files and their payloads.
 
 python scripts/fuzz/seeds.py FOLDER
 """
 
+import io
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
 
 import mmpcodec
+from mmpcodec.backends import jpeg as jpegs
 from mmpcodec.format import container, layers
 from mmpcodec.format.layers import Layer, depth_of
 from mmpcodec.format.layouts import Layout
@@ -18,6 +25,14 @@ from mmpcodec.tools import BLOCKS, LOSSLESS, TREES, BlockTools, LosslessTools, T
 VECTORS = Path(__file__).parents[2] / "tests" / "conformance"
 MOST_SIDE = 80
 LARGEST_DICTIONARY = 2000
+JPEGS: dict[str, dict[str, Any]] = {
+    "RGB": {"quality": 80},
+    "RGB progressive": {"progressive": True},
+    "RGB restarts": {"restart_marker_blocks": 2},
+    "L": {"quality": 95},
+    "CMYK": {},
+}
+"""JPEG files by the mode of Pillow and options."""
 
 
 def field(value: int, low: int, high: int) -> bytes:
@@ -72,8 +87,25 @@ def seeds(data: bytes) -> Iterator[bytes]:
             yield seed(layer, tile.height, tile.width, depth, planes)
 
 
+def jpeg_seeds() -> Iterator[bytes]:
+    """Yield JPEG files, and payloads of them, as inputs of the entry that keeps them."""
+    rows, columns = np.indices((40, 56))
+    samples = np.dstack([5 * rows, 4 * columns, 3 * (rows + columns) % 90]).astype(np.uint8)
+    for name, options in JPEGS.items():
+        stream = io.BytesIO()
+        Image.fromarray(samples).convert(name.split()[0]).save(stream, "JPEG", **options)
+        file = stream.getvalue()
+        for form in (1, 2, 3):
+            yield bytes([0, form - 1, 0]) + file
+            kept = jpegs.encode(file, form, 1 << 23)
+            head = bytes([1, kept.form - 1, 0]) + field(len(file), 0, 20000)
+            yield head + kept.payload
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
+    write(folder / "jpeg", {str(number): each for number, each in enumerate(jpeg_seeds())})
+    folder = folder / "layers"
     folder.mkdir(parents=True, exist_ok=True)
     for stream in sorted(VECTORS.glob("*/stream.mmp")):
         is_one = not stream.parent.name.startswith("collection-")
@@ -81,6 +113,13 @@ def main() -> None:
             for number, each in enumerate(seeds(stream.read_bytes())):
                 (folder / f"{stream.parent.name}-{number}").write_bytes(each)
     print(f"{len(list(folder.iterdir()))} inputs, of mmpcodec {mmpcodec.__version__}")
+
+
+def write(folder: Path, inputs: dict[str, bytes]) -> None:
+    """Write inputs by their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, each in inputs.items():
+        (folder / name).write_bytes(each)
 
 
 if __name__ == "__main__":
