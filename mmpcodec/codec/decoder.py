@@ -235,7 +235,7 @@ def _inspected_picture(view: Source, how: _How) -> Inspection:
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
     header = completed(view, header, of_metadata if allow_partial else None)
-    header = kept_jpeg.with_metadata(header, view)
+    header = kept_jpeg.with_metadata(header, view, limits)
     faults = (*faults, *of_metadata)
     if region is None and not allow_partial:
         check_end(header, view)

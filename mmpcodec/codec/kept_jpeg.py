@@ -11,15 +11,24 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends import jpeg as jpegs
+from mmpcodec.codec.limits.memory import memory_to_decode
+from mmpcodec.codec.limits.seconds import seconds_to_decode
 from mmpcodec.codec.tile_coding import LayerCoding
-from mmpcodec.errors import CorruptStream, FormatError, PictureError, UnreadableJpeg
+from mmpcodec.errors import (
+    CorruptStream,
+    FormatError,
+    LimitExceeded,
+    PictureError,
+    UnreadableJpeg,
+)
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.jpeg import CODING, SECTION, KeptJpeg, most_level_bytes
 from mmpcodec.format.layers import TileStream
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.runtime.files import Source
+from mmpcodec.runtime.machine import processors
 from mmpcodec.samples import Form, Samples
 
 READER = "mmpcodec.pictures.compressed.jpeg"
@@ -83,6 +92,31 @@ def file_of(
     return found
 
 
+def check_work(
+    stream: TileStream,
+    header: Header,
+    size: int,
+    limits: DecodeLimits,
+    threads: int | None = None,
+) -> None:
+    """Compare the time and the memory that a JPEG file in ``size`` bytes can take with the limits.
+
+    Raises
+    ------
+    LimitExceeded
+        If they are above.
+    """
+    streams, at_once = [(header.tiles[0], stream)], threads or processors()
+    most = limits.seconds_for(size)
+    seconds = seconds_to_decode(streams, header.depth, header.planes, peek=False)
+    if seconds > most:
+        text = f"decoding can take {seconds:.3g} s, the limit is {most:.3g} s for {size} bytes"
+        raise LimitExceeded(SECTION, f"{text}; max_seconds (--max-seconds) raises it")
+    needed = memory_to_decode(streams, header.depth, header.planes, 0, at_once)
+    if fault := limits.fault("max_memory", needed, "bytes of memory"):
+        raise LimitExceeded(SECTION, f"decoding can take {fault}")
+
+
 def samples_of(data: bytes, header: Header) -> Samples:
     """Return the samples of a JPEG file as Pillow decodes them.
 
@@ -119,11 +153,11 @@ def _unreadable(reason: str) -> UnreadableJpeg:
     return UnreadableJpeg(SECTION, f"{text}the suffix .jpg, it is whole")
 
 
-def with_metadata(header: Header, source: Source) -> Header:
+def with_metadata(header: Header, source: Source, limits: DecodeLimits = DEFAULT_LIMITS) -> Header:
     """Return a header with the metadata of the JPEG file that its picture keeps, if it does.
 
-    Metadata of the header itself counts instead. Of a damaged file there are none: decoding it
-    raises the error.
+    Metadata of the header itself counts instead. Of a file that is damaged or beyond the limits
+    there are none: decoding it raises the error.
     """
     if header.metadata != Metadata() or not is_kept(source, header):
         return header
@@ -131,6 +165,7 @@ def with_metadata(header: Header, source: Source) -> Header:
         stream = stream_of(source, header)
         if stream.jpeg is None:
             return header
+        check_work(stream, header, len(source), limits)
         most = most_level_bytes(header.width, header.height)
         front = jpegs.decode_front(stream.jpeg, most, backend="cpu")
     except FormatError:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from mmpcodec import backends
-from mmpcodec.codec.decoder import check_memory, check_seconds, viewed
-from mmpcodec.codec.kept_jpeg import file_of, is_kept, stream_of
+from mmpcodec.codec.decoder import viewed
+from mmpcodec.codec.kept_jpeg import check_work, file_of, is_kept, stream_of
 from mmpcodec.errors import ParameterError
 from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.opening.contents import errors_named, picture_of
@@ -58,7 +58,5 @@ def kept_file(
             raise ParameterError("data: keeps no JPEG file; mmpcodec.decode gives the samples")
         check_end(header, source)
         stream = stream_of(source, header)
-        streams = [(header.tiles[0], stream)]
-        check_memory(streams, header, 0, at_once, limits)
-        check_seconds(streams, header, len(source), limits)
+        check_work(stream, header, len(source), limits, at_once)
         return file_of(stream, header, backend=name, threads=at_once)

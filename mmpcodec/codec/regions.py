@@ -89,7 +89,7 @@ class RegionDecoder:
     ):
         with errors_named(source):
             header = completed(source, read_header(source))
-            self.header = kept_jpeg.with_metadata(header, source)
+            self.header = kept_jpeg.with_metadata(header, source, limits)
         self.decoded = 0
         self._source = source
         self._limits = limits

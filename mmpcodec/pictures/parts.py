@@ -196,7 +196,7 @@ def header_of(
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
     header = completed(view, header, of_metadata if allow_partial else None)
-    return with_metadata(header, view), (*faults, *of_metadata)
+    return with_metadata(header, view, limits), (*faults, *of_metadata)
 
 
 def halves_of(

@@ -101,7 +101,7 @@ class MmpImageFile(ImageFile.ImageFile):
             self._close_exclusive_fp_after_loading = False
             header = self._header_of(0)
         else:
-            header = with_metadata(header, StreamBytes(self.fp))
+            header = with_metadata(header, StreamBytes(self.fp), self.limits)
         self._show(header)
 
     def _show(self, header: Header) -> None:
@@ -139,7 +139,7 @@ class MmpImageFile(ImageFile.ImageFile):
         """
         source = self._source(frame)
         with _reported_as_pillow_does():
-            return with_metadata(completed(source, read_header(source)), source)
+            return with_metadata(completed(source, read_header(source)), source, self.limits)
 
     def _source(self, frame: int) -> Source:
         """Return the bytes of a picture."""

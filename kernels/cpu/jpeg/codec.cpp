@@ -22,6 +22,12 @@ constexpr char kSection[] = "Kept JPEG files";
 constexpr size_t kStripeBytes = 768 << 10;
 constexpr size_t kMostStripes = 16;
 
+// Bytes of a file for which memory is taken before they are decoded.
+constexpr size_t kMostReserved = size_t{64} << 20;
+
+// Most bytes of the description and the coded bytes of the rest.
+size_t most_coded_bytes(size_t file_size) { return 2 * file_size + 1024; }
+
 // Returns the number of MCU rows up to the last one with a level that is not 0.
 int used_rows(const Picture& picture) {
     int used = 0;
@@ -151,6 +157,7 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     }
     coded.insert(coded.end(), next, file.rest.end());
     kept.stored_bytes = stored.size();
+    if (coded.size() > most_coded_bytes(size)) return stored_file(data, size);
 
     const std::vector<uint8_t> payload = encode_bytes(coded);
     size_t all = payload.size() + stored.size();
@@ -183,7 +190,7 @@ public:
 
     std::vector<uint8_t> join() {
         read_payload();
-        bytes_.reserve(file_size_);
+        bytes_.reserve(std::min(file_size_, kMostReserved));
         for (const DescribedScan& scan : description_.scans) {
             take_rest_before(scan);
             write_scan(scan);
@@ -229,8 +236,7 @@ private:
 
     void read_rest() {
         NumberReader numbers(payload_, size_);
-        // The description of a file that cannot be kept otherwise is far shorter than this.
-        const size_t coded_size = numbers.number(8 * file_size_ + 1024, "coded bytes");
+        const size_t coded_size = numbers.number(most_coded_bytes(file_size_), "coded bytes");
         const size_t bytes = numbers.number(size_, "bytes of coded bytes");
         take(numbers.position());
         const std::vector<uint8_t> coded = decode_bytes(take(bytes), bytes, coded_size);

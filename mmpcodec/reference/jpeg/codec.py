@@ -68,13 +68,19 @@ def encode_file(data: bytes, form: int, most_level_bytes: int) -> bytes:
         place += own_coded + own_stored
         stored += file.rest[place - own_stored : place]
     coded += file.rest[place:]
-    payload, others = encode_bytes(coded), b"".join([stored, *levels])
-    if len(payload) + len(others) > len(data):
+    is_short = len(coded) <= _most_coded_bytes(len(data))
+    payload, others = encode_bytes(coded) if is_short else b"", b"".join([stored, *levels])
+    if not is_short or len(payload) + len(others) > len(data):
         coded = Description(stored=[(0, len(data))]).to_bytes()
         payload, others = encode_bytes(coded), data
     numbers_before = Numbers()
     numbers_before.add(len(coded), len(payload))
     return bytes(numbers_before.bytes) + payload + others
+
+
+def _most_coded_bytes(file_size: int) -> int:
+    """Return the most bytes of the description and the coded bytes of the rest."""
+    return 2 * file_size + 1024
 
 
 def _used_rows(picture: JpegPicture) -> int:
@@ -213,7 +219,7 @@ class _Joiner:
 
     def _read_rest(self) -> None:
         reader = NumberReader(self._payload)
-        coded_size = reader.number(8 * self._file_size + 1024, "coded bytes")
+        coded_size = reader.number(_most_coded_bytes(self._file_size), "coded bytes")
         size = reader.number(len(self._payload), "bytes of coded bytes")
         self._take(reader.position)
         coded = decode_bytes(self._take(size), coded_size)
