@@ -29,6 +29,12 @@ class SourceJpeg(NamedTuple):
     data: bytes
     samples: Samples
 
+    def holds(self, samples: Samples) -> bool:
+        """Return whether an array is the samples: the same ones in memory."""
+        one, other = (each.__array_interface__ for each in (self.samples, samples))
+        same = all(one[key] == other[key] for key in ("data", "shape", "typestr"))
+        return same and self.samples.strides == samples.strides
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -94,8 +100,9 @@ class Picture:
     @property
     def jpeg(self) -> bytes | None:
         """The JPEG file that has exactly these samples, if they were read from one."""
-        known = self.source is not None and self.source.samples is self.samples
-        return self.source.data if known and self.source else None
+        if self.source is None or not self.source.holds(self.samples):
+            return None
+        return self.source.data
 
     @classmethod
     def of(cls, samples: SamplesLike) -> "Picture":

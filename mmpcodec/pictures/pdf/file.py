@@ -144,7 +144,7 @@ class _Page:
             metadata = replace(
                 metadata, resolution=replace(resolution, x=resolution.y, y=resolution.x)
             )
-        return Picture(samples, found.depth, metadata)
+        return Picture(samples, found.depth, metadata, found.source)
 
     def _only_image(self) -> tuple[Any, bool]:
         """Return the image that covers the page, and whether there is invisible text beside it."""
@@ -213,7 +213,8 @@ class _Page:
                 if about.colorspace == _CMYK:
                     leave_out(self.name, "cmyk")
                 metadata = replace(picture.metadata, icc=icc, resolution=resolution)
-                return Picture(np.ascontiguousarray(samples), picture.depth, metadata)
+                own = np.ascontiguousarray(samples)
+                return Picture(own, picture.depth, metadata, picture.source)
         return None
 
     def _masked(self, image: Any, about: Any, width: int, height: int) -> Iterator[Picture]:

@@ -1,10 +1,12 @@
 """JPEG files that the program keeps bit for bit."""
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from support.jpeg_files import files, made, photograph
 
 import mmpcodec
@@ -167,3 +169,21 @@ def test_a_thumbnail_of_a_kept_file(mmp, folder):
     mmp("encode", "large.jpg", "--lossless")
     assert mmp("thumbnail", "large.mmp", "small.png", 64).exit_code == 0
     assert max(pictures.read("small.png").samples.shape[:2]) == 64
+
+
+def test_pages_of_a_pdf_keep_their_jpeg_files(mmp, folder):
+    pytest.importorskip("pypdfium2")
+    whole = Image.fromarray(photograph(80))
+    whole.save("scan.pdf", save_all=True, append_images=[whole.convert("L")], quality=85)
+    result = mmp("encode", "scan.pdf", "--lossless", "-v")
+    assert result.stdout.count("a JPEG file, kept") == 2, result.output
+    assert Path("scan.mmp").stat().st_size < Path("scan.pdf").stat().st_size
+    for page in (1, 2):
+        one, other = (pictures.read(name, page=page) for name in ("scan.pdf", "scan.mmp"))
+        assert np.array_equal(one.samples, other.samples)
+        assert one.metadata == other.metadata
+    assert mmp("decode", "scan.mmp", "-O", "back", "--original").exit_code == 0
+    for number, data in ((1, whole), (2, whole.convert("L"))):
+        found = Path(f"back/scan-00{number}.jpg").read_bytes()
+        assert found in Path("scan.pdf").read_bytes()
+        assert Image.open(io.BytesIO(found)).size == data.size
