@@ -198,7 +198,7 @@ class Encoded(NamedTuple):
         line += f", {len(self.passes)} passes" if self.passes else ""
         line += f", {self.levels_text}" if self.levels_text else ""
         line += ", verified" if self.verified else ""
-        if not verbose:
+        if not verbose or not self.bits:
             return line
         pieces = [f"{self.leaves} leaves"] if self.leaves else []
         if count := sum(self.blocks.values()):
