@@ -1,6 +1,7 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
 // The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py.
-// Lossless samples need more here, because the allocator rounds sizes up to powers of two.
+// Lossless samples need more here, because the allocator rounds sizes up to powers of two; kept JPEG
+// files do, because memory counts that is never written.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
 import { LEVEL_BYTES, mostLevelBytes } from "./format/jpeg.js";
@@ -41,6 +42,8 @@ const TWO_VALUES_COLUMN_BYTES = 256;
 /** Of a kept JPEG file, by form of 1 to 3; of each byte of the file. */
 const JPEG_BYTES = [0, 8, 16, 32].map((size) => size * 2 ** 20);
 const JPEG_FILE_BYTES = 12;
+/** Of a new instance, and of tables that are written in part, by form of 1 to 3. */
+const JPEG_INSTANCE_BYTES = [0, 4, 20, 324].map((size) => size * 2 ** 20);
 /**
  * Of each pixel of the rows of a chain, in bits and words, and columns beside each row that count as
  * well; how many times the limit of samples they may have.
@@ -274,7 +277,7 @@ function chainBytes(last, earlier, { maxSamples }) {
  * @param {Tile} tile
  */
 const jpegBytes = ({ form, bytes }, tile) =>
-  mostLevelBytes(tile) + JPEG_FILE_BYTES * bytes + JPEG_BYTES[form];
+  mostLevelBytes(tile) + JPEG_FILE_BYTES * bytes + JPEG_BYTES[form] + JPEG_INSTANCE_BYTES[form];
 
 /**
  * Returns the bytes for models, tables, sums and dictionaries of a layer of some planes.
