@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 import re
+import struct
 import subprocess
 import zlib
 from dataclasses import replace
@@ -207,6 +208,17 @@ def test_limits_hold_for_the_file(node, limits, words):
     found = node.ask(kept("gray"), jpeg=True, limits=limits)
     assert found["error"] == "LimitExceeded"
     assert words in found["message"]
+
+
+def test_levels_of_more_than_32_bits_end_in_an_error(node):
+    """Their bytes in memory have no number in the module."""
+    file = bytearray(FILES["gray"])
+    frame = file.index(b"\xff\xc0")
+    file[frame + 5 : frame + 9] = struct.pack(">HH", 16400, 65500)
+    data = kept_jpeg.encode(bytes(file), 1, verify=False).data
+    found = node.ask(data, jpeg=True, limits={"maxMemory": 1 << 40})
+    assert found["error"] == "LimitExceeded"
+    assert "decoding takes more memory than" in found["message"]
 
 
 @pytest.mark.usefixtures("in_browsers")
