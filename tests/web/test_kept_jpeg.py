@@ -14,18 +14,17 @@ import pytest
 from support.books import collection_of
 from support.vectors import FOLDER
 from support.web.decoder import WEB, missing
-from support.web.kept import FILES, jpeg, profile
+from support.web.kept import FILES, jpeg, mmp_of, profile
 from support.web.range_server import RangeServer
 from web.test_damage import check_ends, with_checksums
 from web.test_limits import SIZES
 
 import mmpcodec
-from mmpcodec.codec import kept_jpeg as kept_files
+from mmpcodec.codec import kept_jpeg
 from mmpcodec.format import container, layers
 from mmpcodec.format.jpeg import KeptJpeg
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.header import read_header
-from mmpcodec.pictures import kept_jpeg
 from mmpcodec.samples import Form
 
 FLIPS = 40
@@ -33,7 +32,7 @@ FLIPS = 40
 
 def kept(name, form=2, **options):
     """The mmp file of a JPEG file."""
-    return kept_jpeg.encode(FILES[name], form, **options).data
+    return mmp_of(FILES[name], form, **options)
 
 
 def sha(data):
@@ -45,9 +44,9 @@ def python_error(data):
     try:
         view = memoryview(data)
         header = read_header(view)
-        stream = kept_files.stream_of(view, header)
+        stream = kept_jpeg.stream_of(view, header)
         if stream.jpeg is not None:
-            kept_files.file_of(stream, header, threads=1)
+            kept_jpeg.file_of(stream, header, threads=1)
     except mmpcodec.FormatError as error:
         return type(error).__name__, str(error)
     return None, None
@@ -97,7 +96,7 @@ def test_flips_end_as_in_python(node, name, form):
 def test_cut_payloads_end_as_in_python(node):
     data = kept("thumbnail")
     header = read_header(memoryview(data))
-    stream = kept_files.stream_of(memoryview(data), header)
+    stream = kept_jpeg.stream_of(memoryview(data), header)
     payload = bytes(stream.jpeg.payload)
     said = set()
     for size in (0, 1, 5, len(payload) // 2, len(payload) - 1, len(payload) + 1):
@@ -150,7 +149,7 @@ def check_refused(node, damaged, words):
 
 def test_a_file_of_another_checksum_is_refused(node):
     header = read_header(memoryview(kept("gray")))
-    stream = kept_files.stream_of(memoryview(kept("gray")), header)
+    stream = kept_jpeg.stream_of(memoryview(kept("gray")), header)
     damaged = of_tile(header, layers.write_jpeg(header, stream.jpeg, stream.samples_crc ^ 1))
     found = node.ask(damaged, jpeg=True)
     assert "the JPEG file has" in found["message"]
@@ -169,7 +168,7 @@ def test_metadata_are_those_of_the_file(node):
 
 def test_a_profile_in_parts_is_joined(node):
     large = profile(b"RGB ") + random.Random(1).randbytes(100_000)
-    data = kept_jpeg.encode(jpeg(icc_profile=large), 1).data
+    data = mmp_of(jpeg(icc_profile=large), 1)
     assert node.ask(data, jpeg=True)["metadata"]["icc"] == large.hex()
 
 
@@ -192,7 +191,7 @@ def test_a_file_of_a_server_is_fetched_once(node):
     """The beginning of the file, which has the header, and then the tile."""
     noise = np.random.default_rng(1).integers(0, 256, (300, 300, 3)).astype(np.uint8)
     file = jpeg(of=noise, quality=95)
-    data = kept_jpeg.encode(file, 1).data
+    data = mmp_of(file, 1)
     assert len(data) > 1 << 16
     with RangeServer({"a.mmp": data}).running() as server:
         assert node.ask(url=server.url("a.mmp"), jpeg=True)["sha"] == sha(file)
@@ -215,7 +214,7 @@ def test_levels_of_more_than_32_bits_end_in_an_error(node):
     file = bytearray(FILES["gray"])
     frame = file.index(b"\xff\xc0")
     file[frame + 5 : frame + 9] = struct.pack(">HH", 16400, 65500)
-    data = kept_jpeg.encode(bytes(file), 1, verify=False).data
+    data = mmp_of(bytes(file), 1, verify=False)
     found = node.ask(data, jpeg=True, limits={"maxMemory": 1 << 40})
     assert found["error"] == "LimitExceeded"
     assert "decoding takes more memory than" in found["message"]

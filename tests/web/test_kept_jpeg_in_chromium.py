@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 from chromium import chromium, run_page
 from support.web.decoder import WEB, missing
-from support.web.kept import FILES, jpeg, profile, samples
+from support.web.kept import FILES, jpeg, mmp_of, profile, samples
 
 import mmpcodec
 from mmpcodec.format import container
 from mmpcodec.opening.header import read_header
-from mmpcodec.pictures import kept_jpeg
 
 SECONDS = 60
 MOST_ERROR = 3
@@ -58,7 +57,7 @@ export default async function () {
 
 def claimed(file, width, height, form=2):
     """The mmp file of a JPEG file whose header says another size; the payload is right."""
-    data = kept_jpeg.encode(file, form).data
+    data = mmp_of(file, form)
     header = read_header(memoryview(data))
     tile = data[header.tile_offsets[0] :]
     other = replace(header, width=width, height=height)
@@ -68,13 +67,13 @@ def claimed(file, width, height, form=2):
 def of_text():
     """A file that is no JPEG, kept as one."""
     text = b"\xff\xd8\xff" + b"no picture at all " * 9
-    return kept_jpeg.encode(text, 2).data
+    return mmp_of(text)
 
 
 REFUSED = {
     "other size": claimed(FILES["colour"], 84, 61),
     "text": of_text(),
-    "no scan": kept_jpeg.encode(FILES["colour"][: FILES["colour"].index(b"\xff\xda")], 2).data,
+    "no scan": mmp_of(FILES["colour"][: FILES["colour"].index(b"\xff\xda")]),
     "large": claimed(FILES["colour"], 60, 60),
 }
 
@@ -85,7 +84,7 @@ def found():
         pytest.skip(reason)
     files = {}
     for name, data in (FILES | OTHERS).items():
-        files[name] = kept_jpeg.encode(data, 2).data
+        files[name] = mmp_of(data)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             files[f"{name}.samples"] = mmpcodec.decode(files[name]).tobytes()
@@ -99,7 +98,7 @@ def found():
 @pytest.mark.parametrize("name", [*FILES, *OTHERS])
 def test_samples_are_those_of_pillow(found, name, workers):
     sizes, error, of_region = found[f"{name} {workers}"]
-    header = read_header(memoryview(kept_jpeg.encode((FILES | OTHERS)[name], 2).data))
+    header = read_header(memoryview(mmp_of((FILES | OTHERS)[name])))
     width, height, planes = header.width, header.height, header.planes
     assert sizes == [width, height, planes, width * height * planes]
     assert error <= MOST_ERROR

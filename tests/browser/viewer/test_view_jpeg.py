@@ -6,20 +6,15 @@ import numpy as np
 import pytest
 from support.books import collection_of
 from support.web.decoder import real_decoder, until_drawn
-from support.web.kept import FILES, SHAPE, exif, jpeg
+from support.web.kept import FILES, SHAPE, exif, jpeg, mmp_of
 from support.web.pages import DESK
 
 import mmpcodec
 from mmpcodec.analysis.turning import turned
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures import kept_jpeg
 from mmpcodec.web.pages import PageEntry, page
 
 pytestmark = pytest.mark.browser
-
-
-def file_of(data, **options):
-    return kept_jpeg.encode(data, 2, **options).data
 
 
 def place_of(viewer, column, row, size):
@@ -50,11 +45,11 @@ def check_shown(viewer, expected):
 def test_a_kept_file_lies_on_its_jpeg_file(viewing, served, tmp_path, turn):
     data = jpeg(exif=exif(turn), quality=95)
     (tmp_path / "a.jpg").write_bytes(data)
-    (tmp_path / "a.mmp").write_bytes(file_of(data))
+    (tmp_path / "a.mmp").write_bytes(mmp_of(data))
     viewer = viewing(served(tmp_path / "a.jpg", tmp_path / "a.mmp").address, **DESK)
     viewer.locator("#wipe").click()
     until_drawn(viewer)
-    expected = turned(mmpcodec.decode(file_of(data)), turn)
+    expected = turned(mmpcodec.decode(mmp_of(data)), turn)
     assert check_shown(viewer, expected) == 2
     captions = viewer.locator("#captions").text_content()
     assert captions.count(f"turned upright (orientation {turn})") == (0 if turn == 1 else 2)
@@ -63,7 +58,7 @@ def test_a_kept_file_lies_on_its_jpeg_file(viewing, served, tmp_path, turn):
 
 @pytest.mark.parametrize("name", ["gray", "progressive", "thumbnail"])
 def test_a_page_from_a_disk_shows_it(viewing, tmp_path, name):
-    data = file_of(FILES[name])
+    data = mmp_of(FILES[name])
     entry = PageEntry("a.mmp", len(data), True, data=lambda: data)
     path = tmp_path / "page.html"
     path.write_text("".join(page([entry], real_decoder(), "a page", asks=False)))
@@ -77,7 +72,7 @@ def test_a_page_from_a_disk_shows_it(viewing, tmp_path, name):
 def test_regions_are_turned_as_the_picture(viewing, served, tmp_path):
     own = np.zeros(SHAPE, np.uint8)
     own[8:24, 40:72] = 250
-    (tmp_path / "a.mmp").write_bytes(file_of(jpeg(of=own, quality=100, exif=exif(6))))
+    (tmp_path / "a.mmp").write_bytes(mmp_of(jpeg(of=own, quality=100, exif=exif(6))))
     viewer = viewing(served(tmp_path / "a.mmp").address, **DESK)
     viewer.locator("#regions").check()
     viewer.wait_for_selector("#region-table tbody tr")
@@ -94,16 +89,16 @@ def test_pages_of_a_book_are_turned_as_their_metadata_say(
     viewing, served, tmp_path, metadata, turn
 ):
     """Metadata of the mmp file count in place of those of the JPEG file."""
-    data = file_of(FILES["thumbnail"], metadata=metadata)
-    (tmp_path / "book.mmp").write_bytes(collection_of([data, file_of(FILES["gray"])]))
+    data = mmp_of(FILES["thumbnail"], metadata=metadata)
+    (tmp_path / "book.mmp").write_bytes(collection_of([data, mmp_of(FILES["gray"])]))
     viewer = viewing(served(tmp_path / "book.mmp").address, **DESK)
     check_shown(viewer, turned(mmpcodec.decode(data), turn))
     assert "a JPEG file, kept," in viewer.locator("#captions").text_content()
 
 
 def test_files_that_are_given_are_shown(viewing, served, tmp_path):
-    data = file_of(FILES["thumbnail"])
-    (tmp_path / "gray.mmp").write_bytes(file_of(FILES["gray"]))
+    data = mmp_of(FILES["thumbnail"])
+    (tmp_path / "gray.mmp").write_bytes(mmp_of(FILES["gray"]))
     (tmp_path / "book.mmp").write_bytes(collection_of([data, data]))
     viewer = viewing(served(tmp_path / "gray.mmp").address, **DESK)
     viewer.locator("#open").set_input_files(tmp_path / "book.mmp")
@@ -113,9 +108,9 @@ def test_files_that_are_given_are_shown(viewing, served, tmp_path):
 
 
 def test_a_damaged_file_and_one_that_no_browser_shows_are_named(viewing, served, tmp_path):
-    data = file_of(FILES["thumbnail"])
+    data = mmp_of(FILES["thumbnail"])
     (tmp_path / "a.mmp").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    (tmp_path / "b.mmp").write_bytes(file_of(FILES["colour"][: FILES["colour"].index(b"\xff\xda")]))
+    (tmp_path / "b.mmp").write_bytes(mmp_of(FILES["colour"][: FILES["colour"].index(b"\xff\xda")]))
     viewer = viewing(served(tmp_path / "a.mmp", tmp_path / "b.mmp").address, **DESK)
     assert "a.mmp: CorruptStream: Layers" in viewer.locator("#problem").text_content()
     viewer.locator("#side-a").select_option("b.mmp")

@@ -6,6 +6,8 @@ import struct
 import numpy as np
 from PIL import Image
 
+from mmpcodec.pictures import kept_jpeg
+
 SHAPE = 61, 83
 
 
@@ -25,6 +27,12 @@ def jpeg(planes=3, kind="JPEG", of=None, **options):
     stream = io.BytesIO()
     Image.fromarray(samples(planes) if of is None else of).save(stream, kind, **options)
     return stream.getvalue()
+
+
+def mmp_of(file, form=2, **options):
+    """The mmp file that keeps a JPEG file."""
+    found = kept_jpeg.encode(file, form, **options)
+    return getattr(found, "encoding", found).data  # an Encoding, or one with remarks
 
 
 def exif(turn, thumbnail=b""):
