@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "cpu/tiles/parts.h"
-
-#define MMP_EXPORT(name) extern "C" __attribute__((export_name(#name)))
+#include "web/export.h"
 
 namespace {
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from mmpcodec.codec.kept_jpeg import is_kept, with_metadata
 from mmpcodec.codec.series.alone import alone
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import FormatError, PictureError
 from mmpcodec.format.collection import Contents, Role
 from mmpcodec.format.container import Header, write_header
@@ -24,6 +26,8 @@ from mmpcodec.runtime.files import LazyBytes, Source
 
 NANOMETRES = 10**6
 """In a millimetre."""
+USUAL_WHITE = Metadata(white=(1 << BYTE) - 1)
+"""Says nothing new of a kept JPEG file; without metadata, those of the JPEG file would count."""
 MOST_ALONE = 4
 """Most files of pages of chains that are kept, for the requests of a browser that opens them."""
 
@@ -113,7 +117,7 @@ class ShownBook(NamedTuple):
         picture = PictureBytes(self.source, self.contents, self.contents.entries[number])
         with errors_named(picture):
             header = read_header(picture)
-            metadata = picture.completed(header).metadata
+            metadata = with_metadata(picture.completed(header), picture).metadata
         if not picture.continues:
             return file_with(picture, header, metadata)
         file = memoryview(self._alone(number, picture))
@@ -130,8 +134,10 @@ class ShownBook(NamedTuple):
 
 def file_with(file: Source, header: Header, metadata: Metadata) -> LazyBytes:
     """Return the file of a picture with those of its metadata that the viewer uses."""
-    shown = replace(header, metadata=shown_metadata(metadata))
-    return JoinedBytes(write_header(shown), file, header.size)
+    shown = shown_metadata(metadata)
+    if shown == Metadata() and metadata != shown and is_kept(file, header):
+        shown = USUAL_WHITE
+    return JoinedBytes(write_header(replace(header, metadata=shown)), file, header.size)
 
 
 def shown_metadata(metadata: Metadata) -> Metadata:

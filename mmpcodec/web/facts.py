@@ -162,7 +162,7 @@ def _facts_of_mmp(
     if "layers" in facts:
         facts["layers"] = layers_of(found, progress)
     if "regions" in facts:
-        picture = Picture(found.samples, header.depth, header.metadata)
+        picture = Picture(found.samples, header.depth, found.header.metadata)
         _add_regions(facts, picture, name, search, progress)
 
 

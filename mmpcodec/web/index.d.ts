@@ -53,7 +53,13 @@ export interface Header {
   tileOffsets: Float64Array;
   /** Bytes of the header. */
   size: number;
+  /** What the header has; see `Picture.metadata` for those of a kept JPEG file. */
   metadata: Metadata;
+  /**
+   * The JPEG file that the picture keeps bit for bit: which models code it, 1 to 3, and its size in
+   * bytes; both are 0 if its tile is damaged. Null if the picture keeps none.
+   */
+  jpeg: { form: number; bytes: number } | null;
 }
 
 /** A tile: its place and size in pixels, and its number in raster order, from 0. */
@@ -124,6 +130,13 @@ export interface Picture {
   tile(number: number, options?: { signal?: AbortSignal }): Promise<Decoded>;
   /** Decodes the whole picture, and checks that the file ends with it. */
   decode(options?: { signal?: AbortSignal }): Promise<Decoded>;
+  /** Returns the JPEG file that the picture keeps, bit for bit; null if it keeps none. */
+  jpegFile(options?: { signal?: AbortSignal }): Promise<Uint8Array | null>;
+  /**
+   * Returns the metadata of the header; if it has none and the picture keeps a JPEG file, profile,
+   * EXIF, XMP and resolution of this file.
+   */
+  metadata(options?: { signal?: AbortSignal }): Promise<Metadata>;
 }
 
 /** What the index says of a picture of a file of several. */
@@ -177,6 +190,8 @@ export interface Decoder {
   /** Reads the index of a file of several pictures; a file of one picture opens, too. */
   openBook(file: File, options?: OpenOptions): Promise<Book>;
   decode(file: File, options?: DecodeOptions): Promise<Decoded>;
+  /** Returns the JPEG file that a picture keeps, bit for bit; null if it keeps none. */
+  jpegFile(file: File, options?: PictureOptions): Promise<Uint8Array | null>;
   /** Ends the workers; tiles that are being decoded are rejected. */
   close(): Promise<void>;
 }
@@ -189,7 +204,9 @@ export const open: Decoder["open"];
 export const openBook: Decoder["openBook"];
 /** Decodes a file. */
 export const decode: Decoder["decode"];
-/** Ends the workers of `open` and `decode`. */
+/** Returns the JPEG file that a picture keeps; null if it keeps none. */
+export const jpegFile: Decoder["jpegFile"];
+/** Ends the workers of `open`, `decode` and `jpegFile`. */
 export function close(): Promise<void>;
 
 /** Base of all errors. */
@@ -219,3 +236,5 @@ export class TruncatedStream extends FormatError {}
 export class CorruptStream extends FormatError {}
 /** A picture needs more samples or memory than the limits allow. */
 export class LimitExceeded extends FormatError {}
+/** A file keeps a JPEG file, which decodes, but whose samples cannot be read. */
+export class UnreadableJpeg extends FormatError {}

@@ -9,7 +9,7 @@ FOLDER = resources.files(mmpcodec).joinpath("web")
 DECODER = "decoder.js"
 """The compiled decoder as one script, which ``make web`` builds. It defines ``decoder`` with
 ``open(source)``, of an address, a File or bytes. The result has ``header`` (width, height, form,
-depth, white, whiteNamed, tileSize, exif, xmp) and ``tile(number, {signal})``, which gives
+depth, white, whiteNamed, tileSize, exif, xmp, jpeg) and ``tile(number, {signal})``, which gives
 ``{samples}``, interleaved, and ``decode({signal})``, which gives ``{width, height, planes,
 samples}``."""
 NOT_BUILT = (

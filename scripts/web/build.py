@@ -32,6 +32,7 @@ STACK = ["-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304"]
 NOT_DECODING = {
     *("encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx512vnni.cpp"),
     "crew.cpp",  # needs threads
+    *("scan_reader.cpp", "split.cpp"),  # of JPEG files that are encoded
 }
 
 
@@ -44,6 +45,8 @@ def sources() -> Iterator[Path]:
         "entropy",
         "filters",
         "filters/taps",
+        "jpeg",
+        "jpeg/levels",
         "lossless",
         "lossless/two_values",
         "tiles",

@@ -4,6 +4,7 @@
 // The first argument is the address of the decoder's index.js. A question has a path or url, and
 // maybe page, region, limits, workers, abort (ms), open (regions), book (numbers of pictures to
 // decode, or null for all and their renditions) or settle (ms to wait at the end).
+// The question jpeg asks for the JPEG file that a picture keeps, its SHA-256 and its metadata.
 // The question room asks an instance of the module with maxMemory for that number of bytes. An
 // answer has the picture with the SHA-256 of its samples, or name and message of an error; also ms,
 // memory of the process in bytes, and busy, the processor time in ms that passes while it settles.
@@ -28,15 +29,23 @@ function shaOf(samples) {
     .digest("hex");
 }
 
+function shown({ icc, exif, xmp, resolution, text, white, range }) {
+  const bytes = { icc: hex(icc), exif: hex(exif), xmp: hex(xmp) };
+  return { ...bytes, resolution, text, white, ...(range && { range }) };
+}
+
 function facts({ width, height, form, planes, depth, samples, metadata }) {
-  const { icc, exif, xmp, resolution, text, white, range } = metadata;
   return {
     width, height, form, planes, depth, sha: shaOf(samples), count: samples.length,
     type: samples.constructor.name,
-    metadata: {
-      icc: hex(icc), exif: hex(exif), xmp: hex(xmp), resolution, text, white, ...(range && { range }),
-    },
+    metadata: shown(metadata),
   };
+}
+
+async function jpegOf(picture) {
+  const file = await picture.jpegFile();
+  const metadata = shown(await picture.metadata());
+  return { kept: picture.header.jpeg, sha: file && shaOf(file), metadata };
 }
 
 async function roomOf({ room, maxMemory }) {
@@ -54,12 +63,14 @@ async function pagesOf(book, numbers) {
   return { loops: book.loops, count: listed.length, all, pages, traffic: book.traffic };
 }
 
-async function pictureOf({ path, url, data, page, region, limits, workers, abort, open, book }) {
+async function pictureOf(question) {
+  const { path, url, data, page, region, limits, workers, abort, open, book, jpeg } = question;
   const decoder = decoderWith(workers);
   const file = url ?? (data !== undefined ? Buffer.from(data, "base64") : readFileSync(path));
   const signal = abort === undefined ? undefined : AbortSignal.timeout(abort);
   const options = { limits, signal, page };
   if (book !== undefined) return pagesOf(await decoder.openBook(file, options), book);
+  if (jpeg) return jpegOf(await decoder.open(file, options));
   if (!open) return facts(await decoder.decode(file, { ...options, region }));
   const picture = await decoder.open(file, options);
   const regions = [];

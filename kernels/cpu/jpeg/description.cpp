@@ -1,5 +1,6 @@
 #include "cpu/jpeg/description.h"
 
+#include <algorithm>
 #include <string>
 
 #include "cpu/runtime/errors.h"
@@ -145,6 +146,7 @@ void Description::write(std::vector<uint8_t>& bytes) const {
 
 size_t Description::read(const uint8_t* bytes, size_t size, size_t file_size) {
     constexpr size_t kMostRows = 65535;
+    constexpr uint64_t kMostBytes = UINT64_MAX >> 2;
     NumberReader reader(bytes, size);
     size_t before = 0;
     for (size_t left = reader.number(file_size, "pictures"); left; --left) {
@@ -153,7 +155,8 @@ size_t Description::read(const uint8_t* bytes, size_t size, size_t file_size) {
         for (size_t stripes = reader.number(kMostRows, "stripes"); stripes; --stripes) {
             const int rows = int(reader.number(kMostRows, "rows of a stripe"));
             if (!rows) throw CorruptPayload("a stripe has no rows", kSection);
-            picture.stripes.push_back({rows, reader.number(SIZE_MAX >> 2, "bytes of a stripe")});
+            const uint64_t own = reader.number(kMostBytes, "bytes of a stripe");
+            picture.stripes.push_back({rows, size_t(std::min<uint64_t>(own, SIZE_MAX))});
         }
         pictures.push_back(std::move(picture));
     }
@@ -166,7 +169,7 @@ size_t Description::read(const uint8_t* bytes, size_t size, size_t file_size) {
     }
     for (size_t left = reader.number(file_size, "stored ranges"); left; --left) {
         const size_t coded = reader.number(file_size, "coded bytes");
-        stored.push_back({coded, reader.number(file_size, "stored bytes")});
+        stored.push_back({coded, size_t(reader.number(file_size, "stored bytes"))});
     }
     return reader.position();
 }

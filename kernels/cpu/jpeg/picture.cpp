@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <new>
 
 namespace mmp::jpeg {
 
@@ -148,6 +149,7 @@ uint64_t Picture::level_bytes() const {
 }
 
 void Picture::allocate() {
+    if (level_bytes() > SIZE_MAX / 2) throw std::bad_alloc();  // sizes may have 32 bits
     for (Component& own : components) {
         memcpy(own.steps, steps[own.table], sizeof own.steps);
         own.levels = ZeroedLines<int16_t>(size_t(own.columns) * own.rows * kBlockLevels);

@@ -6,7 +6,7 @@
 // models, but pages are shown in any order, by any worker.
 import { CorruptStream, FormatError } from "./errors.js";
 import { COLLECTIONS } from "./format/collection.js";
-import { readHeader } from "./format/container.js";
+import { contextOf, readHeader } from "./format/container.js";
 import { readTile } from "./format/layers.js";
 import { LOSSLESS } from "./format/tools.js";
 import { together } from "./source.js";
@@ -82,7 +82,7 @@ export class Chain {
       const header = readHeader(data);
       checkHeader(header);
       const [start, end] = header.tileOffsets;
-      const stream = readTile(data.subarray(start, end), start, header);
+      const stream = readTile(data.subarray(start, end), start, contextOf(header));
       checkStream(stream, first);
       const { width, height } = header;
       return { tile: { x: 0, y: 0, width, height, number: 0 }, stream, damage };
@@ -107,13 +107,12 @@ export function checkHeader({ planes, tileCount, depth, levelDepth }) {
  * @param {TileStream} stream
  * @param {TileStream} [first] that of the first page of the chain
  */
-export function checkStream({ palette, layers }, first) {
-  const [{ coding, tools }] = layers;
-  if (palette || coding !== LOSSLESS || tools.max_error) {
+export function checkStream({ palette, layers: [layer] }, first) {
+  if (palette || layer?.coding !== LOSSLESS || layer.tools.max_error) {
     const says = "a page of a chain must be one layer of lossless samples without an error";
     throw new CorruptStream(COLLECTIONS, says);
   }
-  if (first && first.layers[0].tools.lossless_form !== tools.lossless_form) {
+  if (first && first.layers[0].tools.lossless_form !== layer.tools.lossless_form) {
     const says = "the tools differ from those of the page that it continues";
     throw new CorruptStream(COLLECTIONS, says);
   }

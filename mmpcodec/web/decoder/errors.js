@@ -57,7 +57,17 @@ export class CorruptStream extends FormatError {}
 /** A picture needs more samples or memory than the limits allow. */
 export class LimitExceeded extends FormatError {}
 
-const FORMAT_ERRORS = { BadMagic, UnsupportedVersion, TruncatedStream, CorruptStream, LimitExceeded };
+/** A file keeps a JPEG file, which decodes, but whose samples cannot be read. */
+export class UnreadableJpeg extends FormatError {}
+
+const FORMAT_ERRORS = {
+  BadMagic,
+  UnsupportedVersion,
+  TruncatedStream,
+  CorruptStream,
+  LimitExceeded,
+  UnreadableJpeg,
+};
 
 /**
  * Returns what a worker sends of an error; messages between threads lose classes.

@@ -14,6 +14,7 @@ export {
   ParameterError,
   SourceError,
   TruncatedStream,
+  UnreadableJpeg,
   UnsupportedVersion,
 } from "./errors.js";
 export { Picture } from "./picture.js";
@@ -93,11 +94,16 @@ export function createDecoder(settings = {}) {
     const [x, y, width, height] = checkedRegionOf(options.region);
     return picture.region(x, y, width, height, options);
   };
+  /**
+   * @param {File} file
+   * @param {Options & { page?: number }} [options]
+   */
+  const jpegFile = async (file, options) => (await open(file, options)).jpegFile(options);
   const close = async () => {
     (await pool)?.close();
     pool = null;
   };
-  return { open, openBook, decode, close };
+  return { open, openBook, decode, jpegFile, close };
 }
 
 /** @param {number[]} region */
@@ -112,9 +118,11 @@ const shared = () => (usual ??= createDecoder());
 
 /** @type {ReturnType<typeof createDecoder>["decode"]} */
 export const decode = (file, options) => shared().decode(file, options);
+/** @type {ReturnType<typeof createDecoder>["jpegFile"]} */
+export const jpegFile = (file, options) => shared().jpegFile(file, options);
 /** @type {ReturnType<typeof createDecoder>["openBook"]} */
 export const openBook = (file, options) => shared().openBook(file, options);
 /** @type {ReturnType<typeof createDecoder>["open"]} */
 export const open = (file, options) => shared().open(file, options);
-/** Ends the workers of `decode` and `open`. */
+/** Ends the workers of `decode`, `jpegFile` and `open`. */
 export const close = async () => usual?.close();

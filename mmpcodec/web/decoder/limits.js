@@ -1,8 +1,10 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
 // The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py.
-// Lossless samples need more here, because the allocator rounds sizes up to powers of two.
+// Lossless samples need more here, because the allocator rounds sizes up to powers of two; kept JPEG
+// files do, because memory counts that is never written.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
+import { LEVEL_BYTES, mostLevelBytes } from "./format/jpeg.js";
 import { TOGETHER, coloursOf } from "./format/layers.js";
 import { fragmentsIn, paddedSamples } from "./format/tiles.js";
 import { LOSSLESS, TREES } from "./format/tools.js";
@@ -37,6 +39,11 @@ const [REPEATING_PIXEL_BYTES, REPEATING_COLUMN_BYTES, REPEATING_BESIDE] = [8, 51
 const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [0, 120, 240, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
+/** Of a kept JPEG file, by form of 1 to 3; of each byte of the file. */
+const JPEG_BYTES = [0, 8, 16, 32].map((size) => size * 2 ** 20);
+const JPEG_FILE_BYTES = 12;
+/** Of a new instance, and of tables that are written in part, by form of 1 to 3. */
+const JPEG_INSTANCE_BYTES = [0, 4, 20, 324].map((size) => size * 2 ** 20);
 /**
  * Of each pixel of the rows of a chain, in bits and words, and columns beside each row that count as
  * well; how many times the limit of samples they may have.
@@ -72,6 +79,9 @@ const TREES_BYTE = 3e-6;
 const BLOCKS_SAMPLE = 0.3e-6;
 const BLOCKS_REACH = 1.6e-3;
 const BLOCKS_BYTE = 1e-6;
+/** Of a level of a kept JPEG file that takes nearly no bits; of a byte of it, by form of 1 to 3. */
+const JPEG_LEVEL = 4e-9;
+const JPEG_FILE_BYTE = [0, 0.6e-6, 1.5e-6, 8e-6];
 const LEVELS = 256;
 const MOST_INSERTIONS = 2 * (16 ** 2 - 1);
 
@@ -138,6 +148,7 @@ export function checkSeconds(tiles, planes, limits) {
   for (const { tile, stream } of tiles) {
     const own = stream.layout === TOGETHER ? planes : 1;
     seconds += TILE;
+    if (stream.jpeg) seconds += jpegSeconds(stream.jpeg, tile);
     if (stream.palette) seconds += paletteSeconds(stream.palette, tile, coloursOf(planes));
     for (const layer of stream.layers) seconds += layerSeconds(layer, tile, own);
   }
@@ -145,6 +156,14 @@ export function checkSeconds(tiles, planes, limits) {
   const says = `${Number(seconds.toPrecision(3))} s, the limit is ${limits.maxSeconds} s`;
   throw new LimitExceeded(CONTAINER, `decoding can take ${says}; limits.maxSeconds raises it`);
 }
+
+/**
+ * Returns the seconds for a kept JPEG file, and for its samples.
+ * @param {import("./format/jpeg.js").KeptJpeg} kept
+ * @param {Tile} tile
+ */
+const jpegSeconds = ({ form, bytes }, tile) =>
+  (mostLevelBytes(tile) / LEVEL_BYTES) * JPEG_LEVEL + bytes * JPEG_FILE_BYTE[form];
 
 /**
  * Returns the seconds for the weights of all strips of some planes.
@@ -217,6 +236,7 @@ export function checkMemory(tiles, depth, planes, samples, atOnce, limits, earli
   const needs = tiles.map(({ tile, stream }) => {
     const own = stream.layout === TOGETHER ? planes : 1;
     const each = stream.layers.map((layer) => layerBytes(layer, tile, own));
+    if (stream.jpeg) each.push(jpegBytes(stream.jpeg, tile));
     if (stream.palette) {
       kept += NUMBER_BYTES * tile.width * tile.height;
       each.push(paletteBytes(stream.palette, tile, depth, planes));
@@ -250,6 +270,14 @@ function chainBytes(last, earlier, { maxSamples }) {
   const most = Math.max(...earlier.map(({ tile }) => tile.width * tile.height));
   return CHAIN_BYTES * (width + CHAIN_BESIDE) * rows + (SAMPLE_BYTES + LOSSLESS_SAMPLE_BYTES) * most;
 }
+
+/**
+ * Returns the bytes for levels, stripes and bytes of a kept JPEG file.
+ * @param {import("./format/jpeg.js").KeptJpeg} kept
+ * @param {Tile} tile
+ */
+const jpegBytes = ({ form, bytes }, tile) =>
+  mostLevelBytes(tile) + JPEG_FILE_BYTES * bytes + JPEG_BYTES[form] + JPEG_INSTANCE_BYTES[form];
 
 /**
  * Returns the bytes for models, tables, sums and dictionaries of a layer of some planes.

@@ -58,14 +58,15 @@ export function decoderOfPage(wasm, script) {
  * Returns what pages use of a picture.
  * @param {import("./picture.js").Picture} picture
  */
-function shown(picture) {
-  const { form, width, height, depth, tileSize, metadata } = picture.header;
+async function shown(picture) {
+  const { form, width, height, depth, tileSize, jpeg } = picture.header;
+  const metadata = await picture.metadata();
   const { exif, xmp, text, resolution } = metadata;
   const whole = { width, height, tileSize };
   const white = metadata.white ?? 2 ** depth - 1;
   const whiteNamed = metadata.white !== null;
   return {
-    header: { form, ...whole, depth, white, whiteNamed, exif, xmp, text, resolution },
+    header: { form, ...whole, depth, white, whiteNamed, exif, xmp, text, resolution, jpeg },
     traffic: () => picture.traffic,
     /**
      * @param {number} number

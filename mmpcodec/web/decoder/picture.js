@@ -2,8 +2,11 @@
 import { filterBorders, joinedArea, readArea } from "./border.js";
 import { checkHeader, checkStream, withEarlier } from "./chain.js";
 import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
-import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
+import { checkSize, checkTrailer, contextOf, cutAt, readHeader } from "./format/container.js";
+import { jpegIn, placeOfJpeg } from "./format/jpeg.js";
+import { metadataOfJpeg } from "./format/jpeg_file.js";
 import { readTile } from "./format/layers.js";
+import { isBare } from "./format/metadata.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
 import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
 import { newSamples } from "./samples.js";
@@ -17,6 +20,17 @@ import { TileStore } from "./tile_store.js";
 /** @typedef {import("./source.js").BytesSource | import("./source.js").PartSource} Source */
 /** @typedef {{ signal?: AbortSignal, limits?: Partial<import("./limits.js").Limits>,
  *              requestInit?: RequestInit }} Options */
+
+/** @typedef {import("./format/layers.js").TileStream} TileStream */
+/**
+ * The bytes of a tile, and what is read of them without decoding.
+ * @typedef {object} Part
+ * @property {import("./format/tiles.js").Tile} tile
+ * @property {Uint8Array} data
+ * @property {number} offset of the tile in the file
+ * @property {TileStream} stream
+ * @property {import("./chain.js").ChainPage[]} earlier
+ */
 
 /** Requests of one region that are under way at the same time. */
 const MOST_REQUESTS = 6;
@@ -69,6 +83,10 @@ export class Picture {
     this.pool = pool;
     this.limits = checkedLimits(options.limits);
     this.store = new TileStore();
+    /** @type {Part | null} The only tile, if it keeps a JPEG file and was fetched. */
+    this.kept = null;
+    /** @type {Header["metadata"] | null} */
+    this.ofJpeg = null;
   }
 
   get width() {
@@ -134,6 +152,33 @@ export class Picture {
   }
 
   /**
+   * Returns the JPEG file that the picture keeps, bit for bit; null if it keeps none.
+   * @param {{ signal?: AbortSignal }} [options]
+   */
+  async jpegFile({ signal } = {}) {
+    return this.#inFile(async () => {
+      await this.#checkEnd(signal);
+      return this.#jpegBytes("file", signal);
+    });
+  }
+
+  /**
+   * Returns the metadata; of a kept JPEG file, if the header has none, those that this file has.
+   * @param {{ signal?: AbortSignal }} [options]
+   */
+  async metadata({ signal } = {}) {
+    const { metadata, jpeg, planes } = this.header;
+    if (!jpeg || !isBare(metadata)) return metadata;
+    try {
+      this.ofJpeg ??= metadataOfJpeg(await this.#jpegBytes("front", signal), metadata, planes);
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      return metadata; // decoding says what is wrong
+    }
+    return this.ofJpeg;
+  }
+
+  /**
    * Calls `work`; its errors name the page of a file of several.
    * @template T
    * @param {() => Promise<T>} work
@@ -148,13 +193,49 @@ export class Picture {
 
   /** @param {{ signal?: AbortSignal }} options */
   async #whole(options) {
+    await this.#checkEnd(options.signal);
+    const { width, height } = this.header;
+    return this.#decoded({ x: 0, y: 0, width, height }, true, options.signal);
+  }
+
+  /**
+   * Checks that the file ends with the picture.
+   * @param {AbortSignal} [signal]
+   */
+  async #checkEnd(signal) {
     const { header, source } = this;
     if (source.size !== Infinity) checkSize(header, source.size);
     const last = header.tileOffsets[header.tileCount];
-    const end = await source.read(last, last + header.trailer.length, options.signal);
+    const end = await source.read(last, last + header.trailer.length, signal);
     checkTrailer(header, end, source.size);
-    const { width, height } = header;
-    return this.#decoded({ x: 0, y: 0, width, height }, true, options.signal);
+  }
+
+  /**
+   * Returns bytes of the kept JPEG file: all, or those up to its samples. Empty or null if there
+   * is none.
+   * @param {"file" | "front"} wanted
+   * @param {AbortSignal} [signal]
+   */
+  async #jpegBytes(wanted, signal) {
+    const { header, limits } = this;
+    if (!header.jpeg) return null;
+    const { width, height, levelDepth, planes } = header;
+    const tile = { x: 0, y: 0, width, height, number: 0 };
+    const [part] = await this.#fetched([tile], signal);
+    checkMemory([part], levelDepth, planes, 0, 1, limits);
+    checkSeconds([part], planes, limits);
+    const decoded = await (await this.pool()).run(this.#task(part, wanted), signal);
+    return /** @type {Uint8Array} */ (decoded.samples);
+  }
+
+  /**
+   * @param {Part} part
+   * @param {import("./pool.js").TileTask["wanted"]} [wanted]
+   */
+  #task({ tile, data, earlier, offset }, wanted) {
+    const { header, limits: { maxMemory } } = this;
+    const own = { context: contextOf(header), tile, offset, maxMemory, wanted };
+    return { ...own, ...withEarlier(data, earlier) };
   }
 
   /**
@@ -165,7 +246,7 @@ export class Picture {
   async #decoded(area, whole, signal) {
     signal?.throwIfAborted();
     const { header, limits, chain } = this;
-    const { planes, depth, form, metadata } = header;
+    const { planes, depth, form } = header;
     const read = readArea(area, header);
     const padded = checkArea(header, area, read, whole, limits);
     const wanted = tilesTouching(read, header);
@@ -178,8 +259,6 @@ export class Picture {
     const { levelDepth } = header;
     const atOnce = checkMemory(parts, levelDepth, planes, padded, pool.atOnce, limits, earlier);
     checkSeconds([...parts, ...earlier], planes, limits);
-    const { crcBytes, toolSets } = header;
-    const context = { planes, depth: header.levelDepth, crcBytes, toolSets };
     const joined = joinedArea(area, header);
     let samples = newSamples(depth, joined.width * joined.height * planes);
     /** @type {Map<number, typeof parts[0]>} */
@@ -189,13 +268,10 @@ export class Picture {
     await eachOf(wanted, atOnce, async (tile) => {
       const run = async (/** @type {AbortSignal | undefined} */ own) => {
         const part = byNumber.get(tile.number) ?? (await this.#fetched([tile], own))[0];
-        const { maxMemory } = limits;
-        const { data, offset } = part;
-        const task = { context, tile, ...withEarlier(data, part.earlier), offset, maxMemory };
-        return this.#named(tile, () => pool.run(task, own));
+        return this.#named(tile, () => pool.run(this.#task(part), own));
       };
-      // A chain takes long, and the regions of a page share its only tile.
-      const decoded = await (header.borderStep || chain
+      // A chain or a JPEG file takes long, and the regions of a page share its only tile.
+      const decoded = await (header.borderStep || chain || header.jpeg
         ? this.store.tile(tile.number, run, signal)
         : run(signal));
       copyTile(samples, joined, decoded.samples, tile, planes);
@@ -209,6 +285,7 @@ export class Picture {
     }
     if (header.first) samples.forEach((level, at) => (samples[at] = level + header.first));
     const { width, height } = area;
+    const metadata = await this.metadata({ signal });
     return { width, height, form, planes, depth, samples, metadata };
   }
 
@@ -217,10 +294,12 @@ export class Picture {
    * decoding.
    * @param {import("./format/tiles.js").Tile[]} tiles
    * @param {AbortSignal} [signal]
+   * @returns {Promise<Part[]>}
    */
   async #fetched(tiles, signal) {
-    const { tileOffsets, levelDepth } = this.header;
-    const context = { ...this.header, depth: levelDepth };
+    if (this.kept) return tiles.length ? [this.kept] : [];
+    const { tileOffsets } = this.header;
+    const context = contextOf(this.header);
     const spans = tiles.map((tile) => ({
       tile,
       start: tileOffsets[tile.number],
@@ -239,7 +318,11 @@ export class Picture {
         if (end > this.source.size) throw cutAt(this.source.size, end);
         if (data.length < end - start) throw cutAt(start + data.length, end);
         const stream = readTile(data, start, context);
-        if (!chain) return { tile, data, offset: start, stream, earlier: [] };
+        if (!chain) {
+          const part = { tile, data, offset: start, stream, earlier: [] };
+          if (stream.jpeg) this.kept = part;
+          return part;
+        }
         checkHeader(this.header);
         const earlier = await chain.pages(signal);
         checkStream(stream, earlier[0].stream);
@@ -276,9 +359,25 @@ export async function headerOf(source, signal, first) {
     const data = known || (await source.read(0, size, signal));
     const isAll = data.length < size || data.length >= source.size;
     try {
-      return readHeader(data, isAll ? data.length : source.size);
+      const header = readHeader(data, isAll ? data.length : source.size);
+      return { ...header, jpeg: await jpegOf(header, source, data, signal) };
     } catch (error) {
       if (isAll || !(error instanceof TruncatedStream)) throw error;
     }
   }
+}
+
+/**
+ * Returns form and size of the JPEG file that a picture keeps; null if it keeps none.
+ * @param {Header} header
+ * @param {Source} source
+ * @param {Uint8Array} known first bytes
+ * @param {AbortSignal} [signal]
+ */
+async function jpegOf(header, source, known, signal) {
+  const place = placeOfJpeg(header);
+  if (!place) return null;
+  const { start, end } = place;
+  const isKnown = end <= known.length || known.length >= source.size;
+  return jpegIn(isKnown ? known.subarray(start, end) : await source.read(start, end, signal));
 }

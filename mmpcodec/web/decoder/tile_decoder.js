@@ -1,7 +1,8 @@
 // Decoding of a tile by one call of the module.
 import { CorruptStream, FormatError } from "./errors.js";
+import { mostLevelBytes } from "./format/jpeg.js";
 import { LAYERS, coloursOf, readTile } from "./format/layers.js";
-import { crcText } from "./format/numbers.js";
+import { crc32, crcText } from "./format/numbers.js";
 import { PALETTE_SECTION } from "./format/palette.js";
 import {
   BLOCKS,
@@ -10,6 +11,7 @@ import {
   TREE_TOOLS,
   inOrder,
 } from "./format/tools.js";
+import { samplesOfJpeg } from "./jpeg_samples.js";
 import { Instance } from "./wasm.js";
 
 /** @typedef {import("./format/container.js").Context} Context */
@@ -24,6 +26,8 @@ import { Instance } from "./wasm.js";
  * @property {import("./chain.js").EarlierPlane[]} earlier planes that its only one continues
  * @property {number} offset of the tile in the file
  * @property {number} maxMemory bytes
+ * @property {"samples" | "file" | "front"} [wanted] "samples" if absent; the others are bytes of a
+ *   kept JPEG file, all of them or those up to its samples, in place of the samples
  */
 /**
  * @typedef {object} DecodedTile
@@ -46,29 +50,66 @@ export class TileDecoder {
   }
 
   /**
-   * Returns a tile.
+   * Returns a tile, or bytes of a kept JPEG file in place of its samples.
    * @param {TileTask} task
-   * @returns {DecodedTile}
+   * @returns {Promise<DecodedTile>}
    */
-  decode(task) {
-    if (this.instance && this.instance.maxMemory > task.maxMemory) this.instance = null;
-    const instance = this.instance ?? new Instance(this.module, task.maxMemory);
+  async decode(task) {
+    const { data, size, context, offset, tile, wanted = "samples" } = task;
+    const stream = readTile(data.subarray(0, size), offset, context);
+    const found = this.#withInstance(task.maxMemory, (instance) =>
+      stream.jpeg ? decodeJpeg(instance, task, stream) : decodeTile(instance, task, stream),
+    );
+    if (!stream.jpeg || wanted !== "samples") return found;
+    const file = /** @type {Uint8Array} */ (found.samples);
+    return { samples: await samplesOfJpeg(file, tile, context.planes), fixed: true };
+  }
+
+  /**
+   * @param {number} maxMemory
+   * @param {(instance: Instance) => DecodedTile} work
+   */
+  #withInstance(maxMemory, work) {
+    if (this.instance && this.instance.maxMemory > maxMemory) this.instance = null;
+    const instance = this.instance ?? new Instance(this.module, maxMemory);
     this.instance = null; // an error leaves it so
-    const tile = decodeTile(instance, task);
+    const found = work(instance);
     instance.release();
     if (instance.size <= MOST_KEPT) this.instance = instance;
-    return tile;
+    return found;
   }
+}
+
+/**
+ * Rebuilds a kept JPEG file, or its beginning.
+ * @param {Instance} instance
+ * @param {TileTask} task
+ * @param {TileStream} stream
+ * @returns {DecodedTile}
+ */
+function decodeJpeg(instance, { context, tile, offset, wanted }, { jpeg, samplesCrc }) {
+  const kept = /** @type {import("./format/jpeg.js").KeptJpeg} */ (jpeg);
+  const onlyFront = wanted === "front";
+  const samples = instance.jpeg(kept, mostLevelBytes(tile), onlyFront);
+  if (!onlyFront) {
+    const { crcBytes } = context;
+    const [stored, computed] = [samplesCrc, crc32(samples)].map((crc) => crcText(crc, crcBytes[1]));
+    if (computed !== stored) {
+      const says = `samples CRC is ${stored}, the JPEG file has ${computed}`;
+      throw new CorruptStream(LAYERS, says, offset + crcBytes[0]);
+    }
+  }
+  return { samples, fixed: true };
 }
 
 /**
  * @param {Instance} instance
  * @param {TileTask} task
+ * @param {TileStream} stream
  * @returns {DecodedTile}
  */
-function decodeTile(instance, { context, tile, data, size, earlier, offset }) {
+function decodeTile(instance, { context, tile, data, earlier, offset }, stream) {
   const { planes, depth, crcBytes } = context;
-  const stream = readTile(data.subarray(0, size), offset, context);
   const pixels = tile.width * tile.height;
   const isWide = depth > 8;
   const samples = instance.take(pixels * planes * (isWide ? 2 : 1));

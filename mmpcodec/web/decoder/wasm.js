@@ -107,6 +107,29 @@ export class Instance {
     return new Samples(this.memory.buffer, pointer, count).slice();
   }
 
+  /**
+   * Returns a kept JPEG file, or its beginning up to its samples.
+   * @param {import("./format/jpeg.js").KeptJpeg} kept
+   * @param {number} mostLevelBytes
+   * @param {boolean} onlyFront
+   */
+  jpeg({ form, bytes, payload }, mostLevelBytes, onlyFront) {
+    const own = [this.put(payload), payload.length, bytes, form, mostLevelBytes, Number(onlyFront)];
+    const size = this.call("mmp_jpeg", ...own);
+    const found = this.#bytes(this.call("mmp_jpeg_bytes"), size);
+    this.call("mmp_jpeg_free");
+    return found;
+  }
+
+  /**
+   * Returns a copy of bytes in memory.
+   * @param {number} pointer
+   * @param {number} count
+   */
+  #bytes(pointer, count) {
+    return new Uint8Array(this.memory.buffer, pointer >>> 0, count >>> 0).slice();
+  }
+
   /** The part of a tile in which an error stopped decoding; see kernels/web/tile.cpp. */
   get part() {
     return this.call("mmp_part");

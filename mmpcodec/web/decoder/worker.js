@@ -10,10 +10,10 @@ let decoder = null;
  * @param {{ module?: WebAssembly.Module, task: import("./tile_decoder.js").TileTask }} message
  * @param {(answer: object, transfer: ArrayBuffer[]) => void} answer
  */
-function serve({ module, task }, answer) {
+async function serve({ module, task }, answer) {
   try {
     if (module) decoder = new TileDecoder(module);
-    const decoded = /** @type {TileDecoder} */ (decoder).decode(task);
+    const decoded = await /** @type {TileDecoder} */ (decoder).decode(task);
     answer({ decoded }, [/** @type {ArrayBuffer} */ (decoded.samples.buffer)]);
   } catch (error) {
     answer({ error: packedError(error) }, []);

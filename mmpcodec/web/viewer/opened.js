@@ -84,6 +84,7 @@ class OpenPicture {
   get facts() {
     const {width, height, depth, file: {bytes}, found: {header}} = this;
     const parts = [...this.file.about || [], `${width}×${height}`, `${header.form}, ${depth} ${depth === 1 ? "bit" : "bits"}`];
+    if (header.jpeg?.bytes) parts.push(`a JPEG file, kept, ${header.jpeg.bytes.toLocaleString("en")} bytes`);
     const tiles = this.columns * this.rows;
     if (tiles > 1) parts.push(`${tiles} tiles of ${this.side}×${this.side}`);
     if (this.pixel) parts.push(`pixels of ${this.pixel.map(side => Number(side.toPrecision(4))).join("×")} mm`);

@@ -8,7 +8,7 @@ declare const decoded: Result<typeof scripts.decode>;
 export const samples: Pick<declared.Decoded, "width" | "height" | "depth" | "samples"> = decoded;
 
 declare const picture: Result<typeof scripts.open>;
-export const opened: Pick<declared.Picture, "width" | "height" | "traffic" | "tilesTouching"> =
+export const opened: Pick<declared.Picture, "width" | "height" | "traffic" | "tilesTouching" | "jpegFile"> =
   picture;
 export const header: Omit<declared.Header, "form" | "planes" | "version" | "metadata"> =
   picture.header;
@@ -19,3 +19,7 @@ export const decoder: Pick<declared.Decoder, "close"> = scripts.createDecoder(se
 declare const options: declared.DecodeOptions;
 declare const file: declared.File;
 scripts.decode(file, options);
+declare const kept: Result<typeof scripts.jpegFile>;
+export const jpeg: Result<declared.Decoder["jpegFile"]> = kept;
+declare const metadata: Result<declared.Picture["metadata"]>;
+export const icc: typeof metadata.icc = (await picture.metadata()).icc;

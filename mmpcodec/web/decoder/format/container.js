@@ -21,20 +21,32 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
  * What a decoder of a tile needs of the header.
  * @typedef {object} Context
  * @property {number} planes samples of a pixel
- * @property {number} depth
+ * @property {number} depth bits of a coded level
+ * @property {number} sampleDepth bits of a sample
+ * @property {number} tileSize
  * @property {number[]} crcBytes bytes that a tile has of its stream CRC and of its samples CRC
  * @property {import("./tools.js").ToolValues[]} toolSets
  */
 /**
- * @typedef {Context & {
+ * @typedef {Omit<Context, "sampleDepth"> & {
  *   version: number, form: string, width: number, height: number, tileSize: number,
  *   borderStep: number, levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>,
- *   tileCount: number, tileOffsets: Float64Array, size: number, trailer: Uint8Array
+ *   tileCount: number, tileOffsets: Float64Array, size: number, trailer: Uint8Array,
+ *   jpeg: { form: number, bytes: number } | null
  * }} Header `tileOffsets` ends with the end of the last tile, `size` is that of the header in
  * bytes,
  *   `trailer` is what follows the last tile, `levelDepth` the bits of a coded level, `first` the
- *   sample that level 0 stands for.
+ *   sample that level 0 stands for, `jpeg` what the tile says of a JPEG file that it keeps.
  */
+
+/**
+ * Returns what a decoder of a tile needs of a header.
+ * @param {Header} header
+ * @returns {Context}
+ */
+export function contextOf({ planes, depth, levelDepth, tileSize, crcBytes, toolSets }) {
+  return { planes, depth: levelDepth, sampleDepth: depth, tileSize, crcBytes, toolSets };
+}
 
 /**
  * Returns how many bytes a tile has of its stream CRC and of its samples CRC.
@@ -164,6 +176,7 @@ export function readHeader(data, total = data.length) {
     tileOffsets,
     size: fields.place,
     trailer: count > 1 ? trailerOf(firstFields, table) : new Uint8Array(0),
+    jpeg: null,
   };
 }
 

@@ -1,6 +1,7 @@
 // The bytes of a tile: checksums, layout, palette, and layers with their tools and payloads.
 // Source: section "Layers" of docs/format/format.md.
 import { CorruptStream, TruncatedStream } from "../errors.js";
+import { readJpeg } from "./jpeg.js";
 import { Fields, crc32, crcText } from "./numbers.js";
 import { faultOfLayout, readPalette } from "./palette.js";
 import { BLOCKS, CODING_NAMES, LOSSLESS, FIXED_FILTERS, TREES, readTool, readTools } from "./tools.js";
@@ -24,6 +25,7 @@ import { BLOCKS, CODING_NAMES, LOSSLESS, FIXED_FILTERS, TREES, readTool, readToo
  * @property {number[]} rotation
  * @property {import("./palette.js").Palette | null} palette
  * @property {Layer[]} layers
+ * @property {import("./jpeg.js").KeptJpeg | null} jpeg the file that is kept, without layers
  * @property {number} samplesCrc
  */
 
@@ -84,6 +86,8 @@ export function readTile(data, start, context) {
   const at = fields.offset;
   const layout = planes === 1 ? TOGETHER : readLayout(fields, context);
   const rotation = layout === FINE_LUMA ? [...fields.bytes("rotation", 3)].map((byte) => byte - 128) : [];
+  const jpeg = readJpeg(fields, context, layout);
+  if (jpeg) return { layout, rotation, palette: null, layers: [], jpeg, samplesCrc };
   const first = fields.place;
   const palette = readPalette(fields, planes);
   if (palette) {
@@ -105,7 +109,7 @@ export function readTile(data, start, context) {
       faultOfPlanes(layer.tools, place < coloursOf(planes) ? place : 0);
     if (fault) throw new CorruptStream(LAYERS, `${layer.name}: ${fault}`, layer.offset);
   });
-  return { layout, rotation, palette, layers, samplesCrc };
+  return { layout, rotation, palette, layers, jpeg: null, samplesCrc };
 }
 
 /**

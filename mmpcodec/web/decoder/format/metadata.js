@@ -33,12 +33,13 @@ function checkColours(fields) {
  * @param {number} depth bits of a sample
  */
 export function readMetadata(fields, depth) {
-  /** @type {Record<number, Uint8Array>} */
+  /** @type {Record<number, Uint8Array | undefined>} */
   const found = {};
   const text = [];
   let resolution = null;
   let white = null;
   let range = null;
+  let bare = true;
   for (let left = fields.number("chunks", 0, MOST_CHUNKS); left > 0; --left) {
     const kind = fields.number("kind of a chunk");
     const size = fields.number("size of a chunk");
@@ -47,6 +48,7 @@ export function readMetadata(fields, depth) {
     const name = ONCE[kind];
     if (name && found[kind]) throw new CorruptStream(METADATA, `a second chunk of ${name}`, start);
     const inner = new Fields(data, METADATA, start);
+    if (name || kind === TEXT || kind === DICOM) bare = false;
     if (kind === TEXT) {
       text.push(readText(inner));
       continue;
@@ -76,11 +78,21 @@ export function readMetadata(fields, depth) {
     range,
   };
   KINDS.set(metadata, Object.keys(found));
+  if (bare) BARE.add(metadata);
   return metadata;
 }
 
 /** @type {WeakMap<object, string[]>} Kinds of chunks, but for texts, that metadata were read from. */
 const KINDS = new WeakMap();
+
+/** @type {WeakSet<object>} Metadata without a chunk of a known kind. */
+const BARE = new WeakSet();
+
+/**
+ * Returns whether metadata have no chunk of a known kind: then those of a kept JPEG file count.
+ * @param {ReturnType<typeof readMetadata>} metadata
+ */
+export const isBare = (metadata) => BARE.has(metadata);
 
 /**
  * Returns the chunks of two parts of a file together.
@@ -96,6 +108,7 @@ export function joinedMetadata(first, second, place) {
   const given = Object.entries(second).filter(([, value]) => value !== null);
   const joined = { ...first, ...Object.fromEntries(given), text: [...first.text, ...second.text] };
   KINDS.set(joined, [...kinds, ...more]);
+  if (isBare(first) && isBare(second)) BARE.add(joined);
   return joined;
 }
 

@@ -52,7 +52,7 @@ export const BLOCK_TOOLS = [
 ];
 
 /** @type {Tool} */
-const LOSSLESS_FORM = { name: "lossless_form", low: 1, high: 3 };
+export const LOSSLESS_FORM = { name: "lossless_form", low: 1, high: 3 };
 
 /** @type {Tool[]} */
 export const LOSSLESS_TOOLS = [LOSSLESS_FORM, { name: "max_error", low: 0, high: 32767 }];
