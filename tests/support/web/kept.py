@@ -31,8 +31,7 @@ def jpeg(planes=3, kind="JPEG", of=None, **options):
 
 def mmp_of(file, form=2, **options):
     """The mmp file that keeps a JPEG file."""
-    found = kept_jpeg.encode(file, form, **options)
-    return getattr(found, "encoding", found).data  # an Encoding, or one with remarks
+    return kept_jpeg.encode(file, form, **options).encoding.data
 
 
 def exif(turn, thumbnail=b""):
