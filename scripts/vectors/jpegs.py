@@ -75,6 +75,7 @@ def progressive() -> bytes:
 def kept_files() -> Iterator[tuple[str, Callable[[], bytes], int]]:
     """Yield names, makers and forms of JPEG files; each form codes the files of four kinds."""
     gray = partial(made, photograph(30, 37)[:, :, 0], quality=92)
+    coarse = partial(made, photograph(30, 37)[:, :, 0], quality=50)
     not_jpeg = b"\xff\xd8\xff" + bytes(range(0, 240, 3)) + b"neither a frame nor a scan"
     for form in FORMS:
         yield f"jpeg-{form}-thumbnail", with_thumbnail, form
@@ -91,7 +92,7 @@ def kept_files() -> Iterator[tuple[str, Callable[[], bytes], int]]:
         ("cut", 2, lambda: progressive()[:-150]),
         ("two-pictures", 3, lambda: gray() + bytes(range(50)) + progressive() + b"\xff\xd8\xff"),
         ("padding", 2, lambda: with_parts(with_thumbnail(), padding=2, bits=[1, 0, 0, 1, 0] * 9)),
-        ("zeros", 1, lambda: with_parts(gray(), zeros={2: 1, 5: 2})),
+        ("zeros", 1, lambda: with_parts(coarse(), zeros={2: 1, 5: 2})),
         ("runs", 1, lambda: with_parts(progressive(), longest_run=3, begins={5, 6}, padding=1)),
     ):
         yield f"jpeg-{form}-{name}", make, form
@@ -115,7 +116,7 @@ def damaged_jpegs(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     ):
         yield f"bad-jpeg-{name}", built(replace(parsed(data), **changes))
     yield "bad-jpeg-layout-1", mutate.with_number(colour, "layout", 1)
-    size = parsed(gray).tiles[0].jpeg.size
+    size = jpeg_of(gray).size
     for field, values in (
         ("lossless form", (0, 4, 2)),
         ("file bytes", (0, (1 << 31) + 1, size - 1, size + 1)),
@@ -127,7 +128,7 @@ def damaged_jpegs(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
                 mutate.with_number(gray, field, value),
             )
     yield "bad-jpeg-samples-crc", _with_tile(gray, samples_crc=b"\1\2\3\4")
-    for count in (0, 1, 30, len(parsed(gray).tiles[0].jpeg.payload) - 1):
+    for count in (0, 1, 30, len(jpeg_of(gray).payload) - 1):
         yield f"bad-jpeg-cut-{'last' if count > 30 else count}", mutate.cut(gray, count)
     yield "bad-jpeg-longer", mutate.repaired(gray + b"\0")
     second = streams("gray-alpha-photo")
@@ -144,6 +145,13 @@ def damaged_jpegs(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
         ("stored", _stored),
     ):
         yield f"bad-jpeg-{name}", _with_description(gray, change)
+
+
+def jpeg_of(data: bytes) -> Jpeg:
+    """Return the fields of the kept JPEG file."""
+    found = parsed(data).tiles[0].jpeg
+    assert found is not None
+    return found
 
 
 def _with_tile(data: bytes, **changes: Any) -> bytes:
@@ -168,7 +176,7 @@ def _with_too_many_levels() -> bytes:
 
 def _with_description(data: bytes, change: Callable[[Description], None]) -> bytes:
     """Return a file with another description."""
-    own = parsed(data).tiles[0].jpeg
+    own = jpeg_of(data)
     reader = NumberReader(own.payload)
     count, size = (reader.number(len(own.payload) * 8, "bytes") for _ in range(2))
     place = reader.position + size

@@ -158,8 +158,9 @@ def test_keeps_jpeg_files_as_the_stream(vector):
     form = int(vector.name.split("-")[1])
     coded = kept_jpeg.encode(file, form)
     assert coded.data == stream
-    most = most_level_bytes(coded.header.width, coded.header.height)
-    assert stream.endswith(codec.encode_file(file, form, most))
+    if "cut" not in vector.name:  # encoders may cut a damaged scan at other places
+        most = most_level_bytes(coded.header.width, coded.header.height)
+        assert stream.endswith(codec.encode_file(file, form, most))
 
 
 def tools_of(given: dict[str, Any]) -> Tools:
