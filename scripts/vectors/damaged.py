@@ -159,7 +159,7 @@ def damaged_layers(streams: Streams) -> Iterator[tuple[str, bytes]]:
 
     yield "depth-of-trees", changed("camera", "depth", 12)
     yield "depth-of-mixed", changed("mixed-preset", "depth", 9)
-    for coding in (4, 7, 8):
+    for coding in (5, 7, 8):
         yield f"coding-{coding}", changed("camera", "coding", coding)
     yield "layout", with_layout(streams("fine"), 4)
     yield "layout-together", with_layout(streams("rgb-photo"), 0)

@@ -5,7 +5,7 @@
 FOLDER is tests/conformance by default. ``tests/conformance/README.md`` says what a vector is. An
 existing vector is not made again. ``cases.py`` and ``tool_cases.py`` define the pictures to encode;
 ``palettes.py`` draws palettes over pictures; ``damaged.py`` changes bytes of their files;
-``books.py`` has the files of several pictures.
+``books.py`` has the files of several pictures, ``jpegs.py`` those that keep a JPEG file.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ from books import collections, damaged_collections
 from cases import ROOT, cases
 from chains import chains, damaged_chains
 from damaged import damaged, unsearched
+from jpegs import damaged_jpegs, encoded, kept_files
 from palettes import palettes
 from tool_cases import of_tools
 
@@ -97,6 +98,20 @@ def facts_of(header: Header, samples: np.ndarray) -> dict[str, Any]:
     }
 
 
+def write_kept(folder: Path, file: bytes, data: bytes) -> None:
+    """Write a file that keeps a JPEG file, the JPEG file, and a description of its header."""
+    header = mmpcodec.inspect(data).header
+    facts = {
+        "width": header.width,
+        "height": header.height,
+        "form": header.form.title,
+        "depth": header.depth,
+        "tile_size": header.tile_size,
+    }
+    _write(folder, data, facts)
+    (folder / "file.jpg").write_bytes(file)
+
+
 def write_collection(folder: Path, data: bytes) -> None:
     """Write a file of several pictures, and the role and description of each."""
     view = memoryview(data)
@@ -156,7 +171,10 @@ def main() -> None:
     for name, made in (*unsearched(streams), *palettes()):
         if folder := _missing(root, name):
             write_unsearched(folder, made())
-    for name, data in damaged(streams):
+    for name, make, form in kept_files():
+        if folder := _missing(root, name):
+            write_kept(folder, file := make(), encoded(file, form))
+    for name, data in (*damaged(streams), *damaged_jpegs(streams)):
         if folder := _missing(root, name):
             write_damaged(folder, data)
     for name, data in (*collections(), *chains()):

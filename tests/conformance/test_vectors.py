@@ -14,9 +14,11 @@ import pytest
 from support.vectors import (
     BAD,
     BAD_COLLECTIONS,
+    BAD_JPEGS,
     COLLECTIONS,
     FOLDER,
     GOOD,
+    KEPT_JPEGS,
     TAKE_LONG,
     VECTORS,
     each,
@@ -24,8 +26,12 @@ from support.vectors import (
 
 import mmpcodec
 from mmpcodec import EncodeParams, Encoding, backends, pictures
+from mmpcodec.codec.kept_jpeg import file_of, stream_of
 from mmpcodec.depth import coded_depth
+from mmpcodec.format.container import read_header
+from mmpcodec.format.jpeg import most_level_bytes
 from mmpcodec.opening.contents import PictureBytes, read_contents, scanned
+from mmpcodec.pictures import kept_jpeg
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     FIRST_ANGLE,
@@ -35,6 +41,7 @@ from mmpcodec.reference.blocks.partition import (
     TREE,
 )
 from mmpcodec.reference.blocks.prediction import HORIZONTAL, VERTICAL
+from mmpcodec.reference.jpeg import codec
 from mmpcodec.tools import KINDS, BlockTools, Tools
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors" / "make.py"
@@ -129,6 +136,33 @@ def test_refuses_collections_that_are_damaged(vector):
     assert expected == {"error": type(caught.value).__name__, "message": str(caught.value)}
 
 
+@each(KEPT_JPEGS)
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_gives_back_jpeg_files(vector, backend):
+    data = memoryview((vector / "stream.mmp").read_bytes())
+    header = read_header(data)
+    stream = stream_of(data, header)
+    assert file_of(stream, header, backend=backend) == (vector / "file.jpg").read_bytes()
+    assert json.loads((vector / "decoded.json").read_text()) == {
+        "width": header.width,
+        "height": header.height,
+        "form": header.form.title,
+        "depth": header.depth,
+        "tile_size": header.tile_size,
+    }
+
+
+@each(KEPT_JPEGS)
+def test_keeps_jpeg_files_as_the_stream(vector):
+    file, stream = ((vector / name).read_bytes() for name in ("file.jpg", "stream.mmp"))
+    form = int(vector.name.split("-")[1])
+    coded = kept_jpeg.encode(file, form)
+    assert coded.data == stream
+    if "cut" not in vector.name:  # encoders may cut a damaged scan at other places
+        most = most_level_bytes(coded.header.width, coded.header.height)
+        assert stream.endswith(codec.encode_file(file, form, most))
+
+
 def tools_of(given: dict[str, Any]) -> Tools:
     """The tools of a description by ``scripts/vectors/make.py``."""
     own = {**given, "trees": tools_of(given["trees"])} if "trees" in given else dict(given)
@@ -194,7 +228,7 @@ def test_reference_encodes_to_the_stream(vector):
     check_encodes(vector, "reference")
 
 
-@each(BAD)
+@each([*BAD, *BAD_JPEGS])
 @pytest.mark.parametrize("backend", backends.decoders())
 def test_refuses_what_is_damaged(vector, backend):
     expected = json.loads((vector / "error.json").read_text())

@@ -24,6 +24,7 @@ from independent.file import (
     tools_of,
 )
 from independent.fixed_filters import activities, fixed_filters
+from independent.jpeg.kept import kept_file
 from independent.lossless.samples import lossless_samples
 from independent.palette import Palette
 from independent.rangecoder import RangeCoder
@@ -34,7 +35,7 @@ CHANNELS = (1, 2, 3, 4)  # by form
 
 
 def decode(data, shared=(), chain=None):
-    """The samples of a file and its facts.
+    """The samples of a file and its facts; of a kept JPEG file, this file in place of samples.
 
     ``shared`` are chunks of metadata records, ``chain`` is the Chain of a picture of a chain.
     """
@@ -55,6 +56,8 @@ def decode(data, shared=(), chain=None):
     facts |= {"tile_size": file.tile_size, "metadata": metadata((*file.chunks, *shared), depth)}
     if chain is not None:
         check_chainable(file)
+    if any(own.jpeg for own in file.tiles):
+        return kept_jpeg(file), facts
     # Tiles
     if width * height * CHANNELS[form] > MOST_SAMPLES:
         raise ValueError("more samples than this decoder allows")
@@ -71,10 +74,22 @@ def decode(data, shared=(), chain=None):
     return (samples[:, :, 0] if form == 0 else samples), facts
 
 
+def kept_jpeg(file):
+    """The JPEG file that is the only tile."""
+    own = file.tiles[0]
+    if file.depth != 8 or file.form not in (0, 2) or file.tile_size or own.layout:
+        raise ValueError("a kept JPEG file has alpha, a tile size, or another depth or layout")
+    found = kept_file(own.jpeg.form, own.jpeg.size, own.jpeg.payload, file.width, file.height)
+    if own.samples_crc != crc_of(found):
+        raise ValueError("samples CRC is wrong")
+    return found
+
+
 def check_chainable(file):
     """What Collections says of a picture of a chain, without what ``two_values`` checks."""
-    if file.form > 0 or file.count > 1 or file.levels or file.tiles[0].palette:
-        raise ValueError("a picture of a chain has colour, alpha, tiles, levels or a palette")
+    own = file.tiles[0]
+    if file.form > 0 or file.count > 1 or file.levels or own.palette or own.jpeg:
+        raise ValueError("a picture of a chain has colour, alpha, tiles, levels, palette or JPEG")
 
 
 def depth_of(file):

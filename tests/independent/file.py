@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 MAGIC = bytes.fromhex("894D4D500D0A1A0A")
 VERSION = 3
-TREES, BLOCKS, LOSSLESS, PALETTE = range(4)  # coding of a layer; where a palette begins
+TREES, BLOCKS, LOSSLESS, PALETTE, JPEG = range(5)  # coding of a layer; where others begin
 IN_SET = 8  # the first number of a coding that stands for a tool set
 FINE_LUMA, TURN_BYTES = 3, 3
 COEFFICIENTS = 6, 6, 6, 6, 12, 12  # of each bit of the field post filter
@@ -109,6 +109,15 @@ class Palette:
 
 
 @dataclass(frozen=True)
+class Jpeg:
+    """A kept JPEG file: its lossless form, its size in bytes, and the payload."""
+
+    form: int
+    size: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
 class Tile:
     """A tile: the bytes of the checksum of its samples, and its fields."""
 
@@ -117,6 +126,7 @@ class Tile:
     layers: tuple[Layer, ...]
     rotation: bytes = b""
     palette: Palette | None = None
+    jpeg: Jpeg | None = None
 
 
 @dataclass(frozen=True)
@@ -255,7 +265,11 @@ def tile(reader: Reader, file: File) -> Tile:
     rotation = reader.take(TURN_BYTES, "rotation") if layout == FINE_LUMA else b""
     count = file.form + 1 if layout else 1
     palette = None
-    if reader.data[reader.position : reader.position + 1] == bytes([PALETTE]):
+    following = reader.data[reader.position : reader.position + 1]
+    if following == bytes([JPEG]):
+        _, form, size = (reader.number(name) for name in ("coding", "lossless form", "file bytes"))
+        return Tile(crc, layout, (), rotation, jpeg=Jpeg(form, size, reader.rest("payload")))
+    if following == bytes([PALETTE]):
         names = "coding", "lossless form", "entries"
         _, form, entries = (reader.number(name) for name in names)
         count = layers_below(entries, file.form, count)
@@ -346,6 +360,9 @@ def built_tile(tile: Tile, file: File) -> bytes:
         parts += map(number, (PALETTE, palette.form, palette.entries))
         parts += [number(len(palette.payload))] if tile.layers else []
         parts.append(palette.payload)
+    if tile.jpeg is not None:
+        parts += map(number, (JPEG, tile.jpeg.form, tile.jpeg.size))
+        parts.append(tile.jpeg.payload)
     for place, each in enumerate(tile.layers):
         parts += [number(each.coding), *map(number, each.tools), each.filter]
         parts += [number(len(each.payload))] if place < len(tile.layers) - 1 else []

@@ -11,7 +11,16 @@ import pytest
 from independent.collection import decode_collection
 from independent.container import decode
 from independent.file import MAGIC, Reader, header
-from support.vectors import BAD, BAD_COLLECTIONS, COLLECTIONS, GOOD, TAKE_LONG, each
+from support.vectors import (
+    BAD,
+    BAD_COLLECTIONS,
+    BAD_JPEGS,
+    COLLECTIONS,
+    GOOD,
+    KEPT_JPEGS,
+    TAKE_LONG,
+    each,
+)
 
 import mmpcodec
 
@@ -24,6 +33,15 @@ def test_decodes_to_the_samples(vector):
     samples, facts = decode((vector / "stream.mmp").read_bytes())
     assert json.loads((vector / "decoded.json").read_text()) == stated(samples, facts)
     assert samples.shape[:2] == (facts["height"], facts["width"])
+
+
+@each(KEPT_JPEGS)
+def test_gives_back_jpeg_files(vector):
+    file, facts = decode((vector / "stream.mmp").read_bytes())
+    assert file == (vector / "file.jpg").read_bytes()
+    found = {name: facts[name] for name in ("width", "height", "depth", "tile_size")}
+    found["form"] = FORMS[facts["form"]]
+    assert json.loads((vector / "decoded.json").read_text()) == found
 
 
 def stated(samples, facts):
@@ -158,7 +176,7 @@ def test_refuses_a_chained_picture_alone():
         decode(data[start:end])
 
 
-@each(BAD)
+@each([*BAD, *BAD_JPEGS])
 def test_refuses_what_is_damaged(vector):
     with pytest.raises(ValueError, match=r"."):
         decode((vector / "stream.mmp").read_bytes())
@@ -177,7 +195,11 @@ def test_imports_nothing_of_the_codec(path):
             found.add(node.module)
     allowed = {
         "collections",
+        "contextlib",
+        "copy",
         "dataclasses",
+        "functools",
+        "hashlib",
         "independent",
         "itertools",
         "math",

@@ -15,7 +15,11 @@ VECTORS = sorted(path.parent for path in FOLDER.glob("*/stream.mmp"))
 COLLECTIONS = [path for path in VECTORS if path.name.startswith("collection-")]
 """Files of several pictures."""
 BAD_COLLECTIONS = [path for path in VECTORS if path.name.startswith("bad-collection-")]
-_OF_ONE = [path for path in VECTORS if path not in (*COLLECTIONS, *BAD_COLLECTIONS)]
+KEPT_JPEGS = [path for path in VECTORS if path.name.startswith("jpeg-")]
+"""Files that keep a JPEG file, which is beside them."""
+BAD_JPEGS = [path for path in VECTORS if path.name.startswith("bad-jpeg-")]
+_OTHERS = (*COLLECTIONS, *BAD_COLLECTIONS, *KEPT_JPEGS, *BAD_JPEGS)
+_OF_ONE = [path for path in VECTORS if path not in _OTHERS]
 GOOD = [path for path in _OF_ONE if not (path / "error.json").exists()]
 BAD = [path for path in _OF_ONE if (path / "error.json").exists()]
 MOST_WORK = 1000

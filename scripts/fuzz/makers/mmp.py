@@ -18,6 +18,7 @@ from independent.file import (
     TURN_BYTES,
     VERSION,
     File,
+    Jpeg,
     Layer,
     Palette,
     Tile,
@@ -62,6 +63,7 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
             layout=choices.number(tile.layout, 2),
             rotation=choices.broken(tile.rotation),
             palette=_changed_palette(choices, tile.palette, damage),
+            jpeg=tile.jpeg and _changed_jpeg(choices, tile.jpeg, damage),
             layers=tuple(
                 _changed_layer(choices, layer, damage) for layer in choices.shuffled(tile.layers)
             ),
@@ -121,6 +123,14 @@ def _changed_palette(
         payload = (damage or choices.damage)(payload)
     form = choices.either(palette.form, choices.randint(0, 5))
     return Palette(form, choices.number(palette.entries, 14), payload)
+
+
+def _changed_jpeg(choices: Choices, jpeg: Jpeg, damage: Damage | None) -> Jpeg:
+    payload = jpeg.payload
+    if choices.odd():
+        payload = (damage or choices.damage)(payload)
+    form = choices.either(jpeg.form, choices.randint(0, 5))
+    return Jpeg(form, choices.number(jpeg.size, 32), payload)
 
 
 def any_palette(choices: Choices) -> Palette:

@@ -145,11 +145,16 @@ class Strips:
 
 def coefficients(m, b):
     """Weights: m is read in and above its diagonal only."""
-    K = len(m)
     g = max(256, 3 * 2 ** (2 * b - 6)) if b >= 4 else 256
+    return solved(m, g, [(g * c) >> 3 for c in (5, 5, -3, 1)])
+
+
+def solved(m, g, pulls):
+    """Weights, with the ridge g and with what is added to the first m[i][K]."""
+    K = len(m)
     z = max(0, (int(m.diagonal().max()) + g).bit_length() - 29)
     m[range(K), range(K)] += g
-    m[:4, K] += [(g * c) >> 3 for c in (5, 5, -3, 1)]
+    m[: len(pulls), K] += pulls
     m >>= z
     for i in range(K):
         m[i, i:] = np.clip(m[i, i:], -(2**30), 2**30)

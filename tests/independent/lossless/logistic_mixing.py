@@ -34,39 +34,52 @@ def learn(model, bit):
     model[:] = limited(p, 32, 65504), min(n + 1, 127)
 
 
-class LogisticMixing:
-    def __init__(self, coder, tools, numbers, q):
+class Mixing:
+    """Mixes models, some of them hashed, by sets of weights that start at ``weights``.
+
+    ``first`` gives a new model of context, decision and number of the model; ``limits`` are those
+    of a probability before its bit is coded.
+    """
+
+    def __init__(self, coder, hashed, lines, sets, weights, last_stage=False):
         self.coder = coder
-        self.hashed = (1, 12, 15, 22, 20, 23) if q else (1, 12, 15, 22)
-        self.numbers = numbers  # of the models in use
-        self.count = tools["models"]
-        self.last_stage = self.count == 24
-        self.models = [{} for _ in range(self.count)]  # of each, p and n
-        self.sets = [{} for _ in range(4 if self.count == 24 else 1)]  # of each, weights and [m]
-        self.lines = {8: 2**13, 24: 2**15}[self.count]
+        self.hashed = hashed  # for each model, whether it is
+        self.lines = lines
+        self.weights = weights
+        self.last_stage = last_stage
+        self.models = [{} for _ in hashed]  # of each, p and n
+        self.sets = [{} for _ in range(sets)]  # of each, weights and [m]
         self.shares = {}  # by decision
         self.a = {}  # by decision and row
+        self.limits = 1, 65535
+
+    def first(self, context, decision, number):
+        return [32768, 0]
 
     def bit(self, decision, contexts, rows):
         known = []
-        for i, model in enumerate(self.models):
-            name = contexts[i], decision
-            if self.numbers[i] in self.hashed:
-                y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
+        for i, (model, context) in enumerate(zip(self.models, contexts, strict=True)):
+            if self.hashed[i]:
+                y = ((context + (decision >> 4) * 2654435761) * 789269575) % 2**32
                 name = (y ^ (y >> 15)) % self.lines, decision % 16
-            known.append(model.setdefault(name, [32768, 0]))
+            else:
+                name = context, decision
+            found = model.get(name)
+            if found is None:
+                found = model[name] = self.first(context, decision, i)
+            known.append(found)
         bit = self.mixture([STRETCH[p >> 4] for p, n in known], decision, rows)
         for model in known:
             learn(model, bit)
         return bit
 
     def mixture(self, s, decision, rows):
-        start = {8: 2621, 24: 1200}[self.count]
         sets, xs = [], []
         for weight_set, row in zip(self.sets, rows, strict=False):
-            w, m = weight_set.setdefault((decision, row), ([start] * self.count, [0]))
+            w, m = weight_set.setdefault((decision, row), (self.weights[:], [0]))
             sets.append((w, m))
-            xs.append(limited(sum(w[i] * s[i] for i in range(self.count)) >> 14, -2815, 2815))
+            total = sum(weight * each for weight, each in zip(w, s, strict=True))
+            xs.append(limited(total >> 14, -2815, 2815))
         z = xs[0]
         if len(xs) == 4:
             shares = self.shares.setdefault(decision, [16384] * 4)
@@ -80,7 +93,7 @@ class LogisticMixing:
             t = limited(z + 2048, 0, 4095)
             k, f = t >> 7, t % 128
             p = limited((p + (((128 - f) * a[k] + f * a[k + 1]) >> 7)) >> 1, 32, 65504)
-        bit = self.coder.bit(p)
+        bit = self.coder.bit(limited(p, *self.limits))
 
         if self.last_stage:
             j = k + 1 if f >= 64 else k
@@ -93,7 +106,24 @@ class LogisticMixing:
         for (w, m), x in zip(sets, xs, strict=True):
             rate = 2 + 2000 // (100 + m[0])
             g = limited(rate * ((65536 * bit - squash(x)) >> 4), -32767, 32767)
-            for i in range(self.count):
-                w[i] = limited(w[i] + ((s[i] * g + 16384) >> 15), -28000, 28000)
+            for i, each in enumerate(s):
+                w[i] = limited(w[i] + ((each * g + 16384) >> 15), -28000, 28000)
             m[0] = min(m[0] + 1, 2047)
         return bit
+
+
+class LogisticMixing(Mixing):
+    """The models of lossless samples; ``numbers`` are those in use, of a plane with q before it."""
+
+    def __init__(self, coder, tools, numbers, q):
+        hashed = (1, 12, 15, 22, 20, 23) if q else (1, 12, 15, 22)
+        count = tools["models"]
+        most = count == 24
+        super().__init__(
+            coder,
+            [number in hashed for number in numbers],
+            2**15 if most else 2**13,
+            4 if most else 1,
+            [1200 if most else 2621] * count,
+            last_stage=most,
+        )
