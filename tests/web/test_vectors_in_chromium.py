@@ -4,7 +4,7 @@ import json
 
 import pytest
 from chromium import chromium, run_page
-from support.vectors import BAD, BAD_COLLECTIONS, FOLDER, GOOD
+from support.vectors import BAD, BAD_COLLECTIONS, BAD_JPEGS, FOLDER, GOOD
 from support.web.decoder import WEB, missing
 
 SECONDS = 240
@@ -39,7 +39,7 @@ export default async function () {
 def found():
     if reason := missing() or (None if chromium() else "there is no chromium"):
         pytest.skip(reason)
-    vectors = [*GOOD, *BAD, *BAD_COLLECTIONS, COLLECTION]
+    vectors = [*GOOD, *BAD, *BAD_COLLECTIONS, *BAD_JPEGS, COLLECTION]
     files = {each.name: (each / "stream.mmp").read_bytes() for each in vectors}
     pages = {each.name: page_of(each) for each in BAD_COLLECTIONS} | {COLLECTION.name: 3}
     pages = {name: page for name, page in pages.items() if page}
@@ -67,6 +67,6 @@ def test_good_vectors_decode_to_their_samples(found):
 def test_bad_vectors_end_in_their_errors(found):
     stated = {
         each.name: json.loads((each / "error.json").read_text())["error"]
-        for each in [*BAD, *BAD_COLLECTIONS]
+        for each in [*BAD, *BAD_COLLECTIONS, *BAD_JPEGS]
     }
     assert {name: found[name] for name in stated} == stated

@@ -56,7 +56,7 @@ def kept_file(form, size, payload, width, height):
 def parts_of(payload, size):
     """The description of a payload, and the rest."""
     reader = Reader(payload)
-    count = reader.number("coded bytes", range(8 * size + 1025))
+    count = reader.number("coded bytes", range(2 * size + 1025))
     coder = RangeCoder(reader.take(reader.number("bytes of the next part")))
     own = Reader(decoded_bytes(coder, count))
     coder.end()
