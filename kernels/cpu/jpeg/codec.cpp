@@ -191,7 +191,7 @@ public:
         if (size_) throw CorruptPayload("payload has bytes behind the last stripe", kSection);
         pictures_.resize(description_.pictures.size());
         positions_.resize(pictures_.size());
-        bytes_.reserve(file_size_);
+        bytes_.reserve(file_size_ + 2 * kWrittenAhead);
         size_t before = 0;
         for (const DescribedScan& scan : description_.scans) {
             take_rest(scan.start - before);
