@@ -214,7 +214,7 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_level(Bits& bits, const Around& aro
         more[7] = int16_t(logarithm(around.before ? before_around : abs(fitted) / 8));
         near.set_size_step(size_fits_[kind_].predict(k, size_inputs));
     } else {
-        near.set_size_step(size_sums_->predict(near, around.before, kind_));
+        near.set_size_step(size_sums_->predict(k, near.from_above, near.from_left, kind_));
     }
     const uint32_t kind = uint32_t(kind_), place = kind * kBlockLevels + uint32_t(k);
     const uint32_t size = uint32_t(near.size_step), left = uint32_t(near.left_to_end());
@@ -398,13 +398,13 @@ MMP_INLINE void StripeCoder<Form, Bits>::code_block(Bits& bits, int number, int 
     if (Bits::kWrites) end = 63 - std::countl_zero(levels_in_zigzag(given) | 1);
     end = code_end(bits, around, number, column, end);
     if (!kFits)
-        size_sums_->begin(around, kind_, row, column, own.columns, end,
-                          own.differences[around.place]);
+        size_sums_->begin(around, kind_, row, column, end, own.differences[around.place]);
     int count = 0;
     for (int z = 1; z <= end; ++z) {
         const int k = kZigzag[z], level = code_level(bits, around, number, k, z, end, given[k]);
         if (level) {
             set(k, level);
+            if (!kFits) size_sums_->set(k, abs(level));
             ++count;
         }
     }
@@ -415,7 +415,7 @@ MMP_INLINE void StripeCoder<Form, Bits>::code_block(Bits& bits, int number, int 
     if (kFits)
         slopes_->end(column);
     else
-        size_sums_->end(row, column, own_);
+        size_sums_->end(row, column);
 }
 
 namespace {

@@ -136,8 +136,9 @@ private:
 
     template <class Models>
     MMP_INLINE int bit(Bits& bits, Models& models, int decision, int given) {
-        const int one = models.predict(decision);
-        const int found = bits.code(uint32_t(std::clamp(one, 32, 65504)), given);
+        int one = models.predict(decision);
+        if (kModels > 1) one = std::clamp(one, 32, 65504);  // one model stays in these limits
+        const int found = bits.code(uint32_t(one), given);
         models.learn(decision, found);
         return found;
     }
