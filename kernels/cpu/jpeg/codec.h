@@ -11,11 +11,13 @@ namespace mmp::jpeg {
 
 struct KeptFile {
     std::vector<uint8_t> payload;
+    int form = 1;             // in which it is coded
     size_t scan_bytes = 0;    // of the file that are kept as levels
     size_t stored_bytes = 0;  // of the file that are stored as they are
 };
 
-// `form` is 1 to 3. Pictures whose levels take more than `most_level_bytes` are kept as bytes.
+// `form` is 1 to 3. A small file is coded in all forms up to this one, of which the smallest is
+// kept. Pictures whose levels take more than `most_level_bytes` are kept as bytes.
 KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
                      uint64_t most_level_bytes);
 

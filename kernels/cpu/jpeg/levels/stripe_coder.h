@@ -26,7 +26,7 @@ namespace mmp::jpeg {
 
 [[noreturn, gnu::noinline]] inline void refuse_level(int value) {
     throw CorruptPayload("level " + std::to_string(value) + " does not fit 16 bits",
-                         "Kept JPEG files");
+                         "Levels of a stripe");
 }
 
 // The first contexts of a list, as many as a form has models.
