@@ -124,8 +124,8 @@ def test_a_picture_above_the_limit_is_kept_as_bytes():
 
 
 def test_threads_do_not_change_the_payload():
-    file = made(np.tile(photograph(256), (7, 5, 1)), quality=98, subsampling=0)
-    assert len(file) > 2 * (768 << 10)
+    file = made(np.tile(photograph(256), (7, 10, 1)), quality=99, subsampling=0)
+    assert len(file) > 2 * (1536 << 10)
     assert kept(file, 1, threads=4) == kept(file, 1, threads=1)
 
 

@@ -77,7 +77,7 @@ StripeCoder<Form, Bits>::StripeCoder(const Picture& picture, int first_row, int 
     solver_ = std::make_unique<StripFits>();
     for (int kind = 0; kind < kKinds; ++kind) {
         level_fits_.emplace_back(kBlockLevels, 29, nullptr, 1000, 4);
-        size_fits_.emplace_back(kBlockLevels, 28, tables.size_weights[kind], 50000, 4);
+        size_fits_.emplace_back(kBlockLevels, 28, tables.size_weights[kind], 1600000, 4);
         first_fits_.emplace_back(1, 20, kFirstPrior, 20000, 4);
     }
 }

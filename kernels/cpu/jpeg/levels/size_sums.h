@@ -30,12 +30,14 @@ inline constexpr AllButColumn kHasWest{0}, kHasEast{7};
 class SizeSums {
 public:
     explicit SizeSums(int columns)
-        : columns_(columns), logarithms_(size_t{kRows} * columns * kBlockLevels) {}
+        : tables_(level_tables()),
+          columns_(columns),
+          logarithms_(size_t{kRows} * columns * kBlockLevels) {}
 
     // Prepares the block in a row and column. `difference` is that of its first level.
     MMP_INLINE void begin(const Around& around, int kind, int row, int column, int end,
                           int difference) {
-        const auto& weights = level_tables().known_weights[kind];
+        const auto& weights = tables_.known_weights[kind];
         const bool has_left = around.has_left, has_above = around.has_above;
         const int16_t* above = has_above ? block(row - 1, column) : nullptr;
         const int16_t* left = has_left ? block(row, column - 1) : above ? above : kNone;
@@ -76,7 +78,7 @@ public:
 
     // Returns the predicted logarithm of the size at a place.
     MMP_INLINE int predict(int k, int from_above, int from_left, int kind) const {
-        const auto& weights = level_tables().near_weights[kind][k];
+        const auto& weights = tables_.near_weights[kind][k];
         const int16_t* here = own_ + kBefore + k;
         int sum = known_[k] + weights[kNear] * logarithm(abs(from_above)) +
                   weights[kNear + 1] * logarithm(abs(from_left));
@@ -115,6 +117,7 @@ private:
             known_[k] += weights[k] * logarithm_of_vector(sizes[k]);
     }
 
+    const LevelTables& tables_;
     const int columns_;
     std::vector<int16_t> logarithms_;  // of the sizes in the last three rows of blocks
     alignas(64) int32_t known_[kBlockLevels] = {};
