@@ -137,7 +137,7 @@ CodedLevels smallest_levels(const SplitFile& file, Description& description, int
 // A file that nothing makes smaller.
 KeptFile stored_file(const uint8_t* data, size_t size) {
     Description description;
-    description.stored.push_back({0, size});
+    if (size) description.stored.push_back({0, size});
     std::vector<uint8_t> coded;
     description.write(coded);
     const std::vector<uint8_t> payload = encode_bytes(coded);

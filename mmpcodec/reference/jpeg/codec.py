@@ -69,7 +69,7 @@ def encode_file(data: bytes, form: int, most_level_bytes: int) -> bytes:
     coded += file.rest[place:]
     payload, others = encode_bytes(coded), b"".join([stored, *levels])
     if len(payload) + len(others) > len(data):
-        coded = Description(stored=[(0, len(data))]).to_bytes()
+        coded = Description(stored=[(0, len(data))] if data else []).to_bytes()
         payload, others = encode_bytes(coded), data
     numbers_before = Numbers()
     numbers_before.add(len(coded), len(payload))

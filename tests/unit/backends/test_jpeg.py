@@ -113,6 +113,11 @@ def test_noise_is_stored():
     assert 3 << 14 <= stored <= len(noise)
 
 
+@pytest.mark.parametrize("file", [b"", b"\xff", b"\xff\xd8", b"\xff\xd8\xff"])
+def test_files_of_a_few_bytes_come_back(file):
+    kept(file, 3)
+
+
 def test_a_picture_above_the_limit_is_kept_as_bytes():
     file = FILES["4:4:4"]
     payload, form, levels, _ = _cpu.encode_jpeg(file, 2, 1, 1000)
