@@ -97,7 +97,8 @@ void StripeCoder<Form, Bits>::begin_component(int number) {
 // Codes a size: unary up to 6, then the digits of the rest, then the bits below the first one.
 template <int Form, class Bits>
 template <class Models>
-MMP_INLINE int StripeCoder<Form, Bits>::code_size(Bits& bits, Models& models, int given, bool is_last) {
+MMP_INLINE int StripeCoder<Form, Bits>::code_size(Bits& bits, Models& models, int given,
+                                                       bool is_last) {
     if (!is_last && !bit(bits, models, 0, given > 0)) return 0;
     for (int size = 1; size < kUnary; ++size)
         if (!bit(bits, models, size, given > size)) return size;
@@ -132,7 +133,8 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_tail(Bits& bits, int digits, int gi
 
 // Codes the place of the last level that is not 0, in the order of scans.
 template <int Form, class Bits>
-MMP_INLINE int StripeCoder<Form, Bits>::code_end(Bits& bits, const Around& around, int number, int column, int given) {
+MMP_INLINE int StripeCoder<Form, Bits>::code_end(Bits& bits, const Around& around, int number,
+                                                      int column, int given) {
     const StripeComponent& own = stripe_[number];
     const uint32_t kind = uint32_t(kind_), left = uint32_t(around.left_end),
                    above = uint32_t(around.above_end), hint = uint32_t(around.hint);
@@ -178,13 +180,14 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_end(Bits& bits, const Around& aroun
         {int(kind * 64 + (kind ? hint : uint32_t(count))), int(kind * 64 + end),
          int(kind * 32 + step(broken)), int(kind)});
     int node = 1;
-    for (int place = 5; place >= 0; --place) node = 2 * node + bit(bits, ends_, node, given >> place & 1);
+    for (int place = 5; place >= 0; --place)
+        node = 2 * node + bit(bits, ends_, node, given >> place & 1);
     return node - kEndDecisions;
 }
 
 template <int Form, class Bits>
-MMP_INLINE int StripeCoder<Form, Bits>::code_level(Bits& bits, const Around& around, int number, int k, int z,
-                                             int end, int given) {
+MMP_INLINE int StripeCoder<Form, Bits>::code_level(Bits& bits, const Around& around, int number,
+                                                        int k, int z, int end, int given) {
     Near near(around, own_, *borders_, kind_, k, z, end);
     const Beside beside(k);
     Fits::Inputs size_inputs, level_inputs;
@@ -221,8 +224,9 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_level(Bits& bits, const Around& aro
     const auto step = [](int value) { return uint32_t(coarse(value)); };
     const auto most = [](int value, int limit) { return uint32_t(std::min(value, limit)); };
     const auto joined = [&](uint32_t a, uint32_t b) { return (place * 4096 + a) * 64 + b; };
-    const uint32_t blocks = step(near.blocks), block = step(near.block), up = step(abs(near.from_above));
-    const uint32_t side = step(abs(near.from_left)), off = step(abs(fitted));
+    const uint32_t blocks = step(near.blocks), block = step(near.block);
+    const uint32_t up = step(abs(near.from_above)), side = step(abs(near.from_left));
+    const uint32_t off = step(abs(fitted));
     const int energy = near.blocks + near.block + near.others;
     sizes_.select(
         first_of<kModels>(
@@ -256,8 +260,8 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_level(Bits& bits, const Around& aro
              joined(blocks, block / 2),
              joined(step(luma_around),
                     around.before ? step(4 * before_around) : step(abs(difference)))}),
-        {int(kind * 8) + std::min(near.u + near.v, 7), int(kind * kSizeSteps + size), int(kind * 64 + 2 * blocks + (left > 3)),
-         int(kind * 64 + 2 * off + (left < 2))});
+        {int(kind * 8) + std::min(near.u + near.v, 7), int(kind * kSizeSteps + size),
+         int(kind * 64 + 2 * blocks + (left > 3)), int(kind * 64 + 2 * off + (left < 2))});
     if (kFits)
         select_tails(place, size, uint32_t(near.left), uint32_t(near.above), uint32_t(abs(fitted)));
     const int found = code_size(bits, sizes_, abs(given), z == end);
@@ -266,20 +270,20 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_level(Bits& bits, const Around& aro
         if (kFits) level_fits_[kind_].learn(k, level_inputs, 0);
         return 0;
     }
-    const int value = code_sign(bits, around, near, beside, level_inputs.of, fitted, found, given < 0)
-                          ? -found
-                          : found;
-    if (found > 32767 + (value < 0))
-        refuse_level(value);
+    const bool is_below =
+        code_sign(bits, around, near, beside, level_inputs.of, fitted, found, given < 0);
+    const int value = is_below ? -found : found;
+    if (found > 32767 + is_below) refuse_level(value);
     if (kFits) level_fits_[kind_].learn(k, level_inputs, limited(4 * value, -16383, 16383));
     return value;
 }
 
 // Whether the level is negative.
 template <int Form, class Bits>
-MMP_INLINE int StripeCoder<Form, Bits>::code_sign(Bits& bits, const Around& around, const Near& near,
-                                            const Beside& beside, const int16_t* inputs,
-                                            int fitted, int size, int given) {
+MMP_INLINE int StripeCoder<Form, Bits>::code_sign(Bits& bits, const Around& around,
+                                                       const Near& near, const Beside& beside,
+                                                       const int16_t* inputs, int fitted, int size,
+                                                       int given) {
     const int up = near.from_above, side = near.from_left, continued = near.continued;
     const uint32_t kind = uint32_t(kind_), sizes = uint32_t(std::min(size, 3));
     const int16_t* here = own_ + near.k;
@@ -335,8 +339,10 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_sign(Bits& bits, const Around& arou
 
 // The inputs of the fitted level, in 1/4.
 template <int Form, class Bits>
-MMP_INLINE void StripeCoder<Form, Bits>::set_level_inputs(const Around& around, const Near& near,
-                                                    const Beside& beside, int16_t* inputs) const {
+MMP_INLINE void StripeCoder<Form, Bits>::set_level_inputs(const Around& around,
+                                                               const Near& near,
+                                                               const Beside& beside,
+                                                               int16_t* inputs) const {
     constexpr int kMost = 4095;
     const int k = near.k, u = near.u, v = near.v;
     const int16_t* here = own_ + k;

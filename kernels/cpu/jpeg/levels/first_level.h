@@ -7,8 +7,9 @@
 namespace mmp::jpeg {
 
 template <int Form, class Bits>
-MMP_INLINE FirstLevel StripeCoder<Form, Bits>::predict_first(const Around& around, int number, int row,
-                                                       int column, Fits::Inputs& inputs) const {
+MMP_INLINE FirstLevel StripeCoder<Form, Bits>::predict_first(const Around& around, int number,
+                                                                  int row, int column,
+                                                                  Fits::Inputs& inputs) const {
     const StripeComponent& own = stripe_[number];
     FirstLevel first;
     const int west = around.left[0], north = around.above[0], corner = around.above_left[0];
@@ -60,8 +61,8 @@ MMP_INLINE FirstLevel StripeCoder<Form, Bits>::predict_first(const Around& aroun
 // Adds what fitted weights predict by.
 template <int Form, class Bits>
 MMP_INLINE void StripeCoder<Form, Bits>::add_fitted_inputs(const Around& around, int number,
-                                                     FirstLevel& first,
-                                                     Fits::Inputs& inputs) const {
+                                                                FirstLevel& first,
+                                                                Fits::Inputs& inputs) const {
     const int base = first.base;
     const auto set = [&](int i, int value) { inputs.of[i] = FirstLevelWeights::limit(value); };
     const auto change = [](const int16_t* levels, bool has, ptrdiff_t blocks) {
@@ -84,8 +85,8 @@ MMP_INLINE void StripeCoder<Form, Bits>::add_fitted_inputs(const Around& around,
 }
 
 template <int Form, class Bits>
-MMP_INLINE int StripeCoder<Form, Bits>::code_first(Bits& bits, const Around& around, int number, int row, int column,
-                                             int given) {
+MMP_INLINE int StripeCoder<Form, Bits>::code_first(Bits& bits, const Around& around, int number,
+                                                        int row, int column, int given) {
     StripeComponent& own = stripe_[number];
     Fits::Inputs inputs;
     const FirstLevel first = predict_first(around, number, row, column, inputs);
@@ -137,8 +138,9 @@ MMP_INLINE int StripeCoder<Form, Bits>::code_first(Bits& bits, const Around& aro
 
 // Whether the difference is negative.
 template <int Form, class Bits>
-MMP_INLINE int StripeCoder<Form, Bits>::code_first_sign(Bits& bits, const Around& around, const FirstLevel& first,
-                                                  int size, int given) {
+MMP_INLINE int StripeCoder<Form, Bits>::code_first_sign(Bits& bits, const Around& around,
+                                                             const FirstLevel& first, int size,
+                                                             int given) {
     const uint32_t kind = uint32_t(kind_), part = uint32_t(first.part + 4);
     const auto joined = [&](uint32_t a, uint32_t b) { return (kind * 64 + a) * 64 + b; };
     const auto near = [](int value, int most) {

@@ -37,7 +37,8 @@ MMP_INLINE Contexts<Models> first_of(const Contexts<24>& all) {
     return some;
 }
 // Weights of the fitted first level before any are found: its followed prediction.
-constexpr int16_t kFirstPrior[1][Fits::kInputs] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096}};
+constexpr int16_t kFirstPrior[1][Fits::kInputs] = {
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096}};
 
 // A prediction of the first level of a block whose weights follow its error (NLMS).
 class FirstLevelWeights {
@@ -105,18 +106,21 @@ public:
 
 private:
     MMP_INLINE void code_block(Bits& bits, int number, int row, int column);
-    MMP_INLINE int code_first(Bits& bits, const Around& around, int number, int row, int column, int given);
+    MMP_INLINE int code_first(Bits& bits, const Around& around, int number, int row, int column,
+                              int given);
     MMP_INLINE FirstLevel predict_first(const Around& around, int number, int row, int column,
                                         Fits::Inputs& inputs) const;
     MMP_INLINE void add_fitted_inputs(const Around& around, int number, FirstLevel& first,
                                       Fits::Inputs& inputs) const;
-    MMP_INLINE int code_first_sign(Bits& bits, const Around& around, const FirstLevel& first, int size,
-                                   int given);
+    MMP_INLINE int code_first_sign(Bits& bits, const Around& around, const FirstLevel& first,
+                                   int size, int given);
     MMP_INLINE int code_end(Bits& bits, const Around& around, int number, int column, int given);
-    MMP_INLINE int code_level(Bits& bits, const Around& around, int number, int k, int z, int end, int given);
+    MMP_INLINE int code_level(Bits& bits, const Around& around, int number, int k, int z, int end,
+                              int given);
 
-    MMP_INLINE int code_sign(Bits& bits, const Around& around, const Near& near, const Beside& beside,
-                             const int16_t* inputs, int fitted, int size, int given);
+    MMP_INLINE int code_sign(Bits& bits, const Around& around, const Near& near,
+                             const Beside& beside, const int16_t* inputs, int fitted, int size,
+                             int given);
     MMP_INLINE void set_level_inputs(const Around& around, const Near& near, const Beside& beside,
                                      int16_t* inputs) const;
     static int luma_mean(const Around& around, int k) {
