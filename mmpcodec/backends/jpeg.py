@@ -23,7 +23,7 @@ class EncodedJpeg(NamedTuple):
     ----------
     payload : bytes
     form : int
-        That codes it.
+        That codes it, at most the one that was asked for.
     scan_bytes : int
         Bytes of the file that are coded as levels.
     stored_bytes : int
@@ -45,7 +45,7 @@ def encode(
     ----------
     data : bytes
     form : int
-        1 to 3.
+        1 to 3. A small file is coded in all forms up to this one, of which the smallest is kept.
     most_level_bytes : int
         That the levels of all pictures take; see ``format.jpeg.most_level_bytes``.
     threads : int or None
@@ -57,8 +57,7 @@ def encode(
         If the native code does not load.
     """
     _check_native()
-    payload, *sizes = _cpu.encode_jpeg(data, form, threads or processors(), most_level_bytes)
-    return EncodedJpeg(payload, form, *sizes)
+    return EncodedJpeg(*_cpu.encode_jpeg(data, form, threads or processors(), most_level_bytes))
 
 
 def decode(

@@ -91,7 +91,6 @@ WITHOUT_KERNEL = {
     "entropy/symbols": "the models of each coding call the range coder themselves",
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",
     "jpeg/sizes": "cpu/jpeg/levels/stripe_coder codes sizes",
-    "jpeg/zigzag": "cpu/jpeg/picture has the order of levels",
     "lossless/coder": "cpu/lossless/codec goes through the planes, plane_coder codes one",
     "lossless/layer": "cpu/lossless/codec goes through the blocks and rows",
     "lossless/planes": "the bindings take the planes of a picture as one array",

@@ -41,7 +41,6 @@ GOOD = {
         "entropy/symbols",
         "entropy/syntax",
         "jpeg/sizes",
-        "jpeg/zigzag",
         "lossless/coder",
         "lossless/layer",
         "lossless/planes",

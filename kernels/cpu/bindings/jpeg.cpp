@@ -18,7 +18,8 @@ nb::bytes bytes_of(const std::vector<uint8_t>& bytes) {
     return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// Returns the payload, the bytes of the file that are kept as levels, and those that are stored.
+// Returns the payload, its form, the bytes of the file that are kept as levels, and those that are
+// stored.
 nb::tuple encode(const nb::bytes& file, int form, int threads, uint64_t most_level_bytes) {
     const auto* data = static_cast<const uint8_t*>(file.data());
     const size_t size = file.size();
@@ -26,7 +27,7 @@ nb::tuple encode(const nb::bytes& file, int form, int threads, uint64_t most_lev
         WithoutGil released;
         return jpeg::encode_file(data, size, form, threads, most_level_bytes);
     }();
-    return nb::make_tuple(bytes_of(kept.payload), kept.scan_bytes, kept.stored_bytes);
+    return nb::make_tuple(bytes_of(kept.payload), kept.form, kept.scan_bytes, kept.stored_bytes);
 }
 
 nb::bytes decode(const nb::bytes& payload, size_t file_size, int form, int threads,

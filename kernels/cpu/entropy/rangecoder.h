@@ -28,15 +28,29 @@ public:
     // Appends the fewest bytes that identify a number within the final interval; returns the
     // payload.
     const std::vector<uint8_t>& finish() {
-        const uint64_t last = low_ + range_ - 1;
-        if (last < low_) {
-            carry();
-        } else if (low_ > 0) {
-            int bytes = 1;
-            while (last >> (64 - 8 * bytes) << (64 - 8 * bytes) < low_) ++bytes;
-            append(last, bytes);
-        }
+        finish(low_, range_, payload_);
         return payload_;
+    }
+
+    // The same, of a state that is kept elsewhere.
+    static void finish(uint64_t low, uint64_t range, std::vector<uint8_t>& payload) {
+        const uint64_t last = low + range - 1;
+        if (last < low) {
+            carry(payload);
+        } else if (low > 0) {
+            int bytes = 1;
+            while (last >> (64 - 8 * bytes) << (64 - 8 * bytes) < low) ++bytes;
+            append(last, bytes, payload);
+        }
+    }
+    // Writes the most significant bytes of a number.
+    static void append(uint64_t number, int bytes, std::vector<uint8_t>& payload) {
+        for (int i = 0; i < bytes; ++i) payload.push_back(uint8_t(number >> (56 - 8 * i)));
+    }
+    static void carry(std::vector<uint8_t>& payload) {
+        auto byte = payload.rbegin();
+        while (*byte == 0xFF) *byte++ = 0;
+        ++*byte;
     }
 
     const std::vector<uint8_t>& payload() const { return payload_; }
@@ -46,23 +60,12 @@ private:
         const uint64_t before = low_;
         low_ += unit * cumulative;
         range_ = unit * frequency;
-        if (low_ < before) carry();
+        if (low_ < before) carry(payload_);
         if (range_ < kBottom) {
-            append(low_, kWordBytes);
+            append(low_, kWordBytes, payload_);
             low_ <<= kWordBits;
             range_ <<= kWordBits;
         }
-    }
-
-    // Writes the most significant bytes of a number.
-    void append(uint64_t number, int bytes) {
-        for (int i = 0; i < bytes; ++i) payload_.push_back(uint8_t(number >> (56 - 8 * i)));
-    }
-
-    void carry() {
-        auto byte = payload_.rbegin();
-        while (*byte == 0xFF) *byte++ = 0;
-        ++*byte;
     }
 
     uint64_t low_ = 0, range_ = kFullRange;

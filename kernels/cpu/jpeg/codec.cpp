@@ -19,8 +19,10 @@ namespace {
 constexpr char kSection[] = "Kept JPEG files";
 
 // Bytes of scans for which a picture has a stripe more, and how many it has at most.
-constexpr size_t kStripeBytes = 768 << 10;
+constexpr size_t kStripeBytes = 1536 << 10;
 constexpr size_t kMostStripes = 16;
+// Files up to this size are coded in several forms.
+constexpr size_t kSmallFile = 64 << 10;
 
 // Bytes of a file for which memory is taken before they are decoded.
 constexpr size_t kMostReserved = size_t{64} << 20;
@@ -44,9 +46,11 @@ int used_rows(const Picture& picture) {
     return used;
 }
 
-// Divides rows among stripes evenly.
+// Divides rows among stripes evenly: one, two or a multiple of four, which keep two or four threads
+// equally busy.
 std::vector<Stripe> stripes_of(int rows, size_t scan_bytes) {
-    const size_t wanted = std::clamp<size_t>(scan_bytes / kStripeBytes, 1, kMostStripes);
+    size_t wanted = std::clamp<size_t>(scan_bytes / kStripeBytes, 1, kMostStripes);
+    wanted -= wanted < 4 ? wanted == 3 : wanted % 4;
     const int count = std::min(int(wanted), rows);
     std::vector<Stripe> stripes;
     for (int i = 0; i < count; ++i)
@@ -98,10 +102,48 @@ std::vector<Task> tasks_of(const std::vector<DescribedPicture>& pictures) {
     return tasks;
 }
 
+struct CodedLevels {
+    int form = 0;
+    size_t bytes = SIZE_MAX;  // of all stripes
+    std::vector<std::vector<uint8_t>> stripes;
+};
+
+// Codes the levels of all pictures in some forms, and returns those of the form with the fewest
+// bytes. The bytes of its stripes are entered into the description.
+CodedLevels smallest_levels(const SplitFile& file, Description& description, int first_form,
+                            int last_form, int threads) {
+    const std::vector<Task> tasks = tasks_of(description.pictures);
+    std::vector<CodedLevels> all(size_t(last_form - first_form + 1));
+    for (CodedLevels& own : all) {
+        own.form = first_form + int(&own - all.data());
+        own.stripes.resize(tasks.size());
+    }
+    const size_t count = tasks.size() * all.size();
+    ThreadTeam team(std::min<int>(threads, int(std::max<size_t>(count, 1))));
+    team.run(uint32_t(count), [&](uint32_t number) {
+        // Higher forms take longer, so they begin first.
+        CodedLevels& own = all[all.size() - 1 - number / tasks.size()];
+        const Task& task = tasks[number % tasks.size()];
+        own.stripes[number % tasks.size()] =
+            encode_levels(*file.pictures[task.picture].picture, task.first_row,
+                          description.pictures[task.picture].stripes[task.stripe].rows, own.form);
+    });
+    CodedLevels* smallest = nullptr;
+    for (CodedLevels& own : all) {
+        own.bytes = 0;
+        for (const auto& stripe : own.stripes) own.bytes += stripe.size();
+        if (!smallest || own.bytes < smallest->bytes) smallest = &own;
+    }
+    for (size_t i = 0; i < tasks.size(); ++i)
+        description.pictures[tasks[i].picture].stripes[tasks[i].stripe].bytes =
+            smallest->stripes[i].size();
+    return std::move(*smallest);
+}
+
 // A file that nothing makes smaller.
 KeptFile stored_file(const uint8_t* data, size_t size) {
     Description description;
-    description.stored.push_back({0, size});
+    if (size) description.stored.push_back({0, size});
     std::vector<uint8_t> coded;
     description.write(coded);
     const std::vector<uint8_t> payload = encode_bytes(coded);
@@ -122,28 +164,19 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     KeptFile kept;
     Description description;
     std::vector<size_t> scan_bytes(file.pictures.size());
-    size_t before = 0;
     for (KeptScan& scan : file.scans) {
         scan_bytes[scan.picture] += scan.size;
-        description.scans.push_back({scan.start - before, scan.picture, std::move(scan.details)});
-        before += scan.size;
+        description.scans.push_back(
+            {scan.start - kept.scan_bytes, scan.picture, std::move(scan.details)});
+        kept.scan_bytes += scan.size;
     }
-    kept.scan_bytes = before;
     for (size_t i = 0; i < file.pictures.size(); ++i)
         description.pictures.push_back(
             {file.pictures[i].start,
              stripes_of(used_rows(*file.pictures[i].picture), scan_bytes[i])});
-
-    const std::vector<Task> tasks = tasks_of(description.pictures);
-    std::vector<std::vector<uint8_t>> levels(tasks.size());
-    ThreadTeam team(std::min<int>(threads, int(std::max<size_t>(tasks.size(), 1))));
-    team.run(uint32_t(tasks.size()), [&](uint32_t number) {
-        const Task& task = tasks[number];
-        Stripe& stripe = description.pictures[task.picture].stripes[task.stripe];
-        levels[number] = encode_levels(*file.pictures[task.picture].picture, task.first_row,
-                                       stripe.rows, form);
-        stripe.bytes = levels[number].size();
-    });
+    const CodedLevels levels = smallest_levels(
+        file, description, size > kSmallFile ? form : 1, form, threads);
+    kept.form = levels.form;
 
     description.stored = stored_ranges(file.rest);
     std::vector<uint8_t> coded, stored;
@@ -160,9 +193,7 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     if (coded.size() > most_coded_bytes(size)) return stored_file(data, size);
 
     const std::vector<uint8_t> payload = encode_bytes(coded);
-    size_t all = payload.size() + stored.size();
-    for (const auto& own : levels) all += own.size();
-    if (all > size) return stored_file(data, size);
+    if (payload.size() + stored.size() + levels.bytes > size) return stored_file(data, size);
     write_number(coded.size(), kept.payload);
     write_number(payload.size(), kept.payload);
     const auto append = [&](const std::vector<uint8_t>& bytes) {
@@ -170,7 +201,7 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     };
     append(payload);
     append(stored);
-    for (const auto& own : levels) append(own);
+    for (const auto& own : levels.stripes) append(own);
     return kept;
 }
 
@@ -190,7 +221,7 @@ public:
 
     std::vector<uint8_t> join() {
         read_payload();
-        bytes_.reserve(std::min(file_size_, kMostReserved));
+        bytes_.reserve(std::min(file_size_, kMostReserved) + 2 * kWrittenAhead);
         for (const DescribedScan& scan : description_.scans) {
             take_rest_before(scan);
             write_scan(scan);

@@ -11,12 +11,14 @@ namespace mmp::jpeg {
 
 struct KeptFile {
     std::vector<uint8_t> payload;
+    int form = 1;             // in which it is coded
     size_t scan_bytes = 0;    // of the file that are kept as levels
     size_t stored_bytes = 0;  // of the file that are stored as they are
 };
 
-// `form` is 1 to 3. The levels of all pictures take at most `most_level_bytes`; pictures beyond it
-// are kept as bytes.
+// `form` is 1 to 3. A small file is coded in all forms up to this one, of which the smallest is
+// kept. The levels of all pictures take at most `most_level_bytes`; pictures beyond it are kept as
+// bytes.
 KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
                      uint64_t most_level_bytes);
 

@@ -39,6 +39,9 @@ struct ScanDetails {
 size_t read_scan_data(const uint8_t* data, size_t size, size_t most, Picture& picture,
                       ScanDetails& details);
 
+// Bytes by which `bytes` grows ahead of what is written.
+constexpr size_t kWrittenAhead = 1 << 16;
+
 // Appends the data of the scan whose header `picture` has. It stops soon after there are more than
 // `most` bytes.
 void write_scan_data(const Picture& picture, const ScanDetails& details,

@@ -17,6 +17,10 @@ public:
         if (count_ < 32) fill();
         return uint32_t(bits_ >> 48);
     }
+    uint32_t word32() {
+        if (count_ < 32) fill();
+        return uint32_t(bits_ >> 32);
+    }
     // Takes bits that word() or its 32 bits have; they may be beyond the last one.
     void take(int count) {
         bits_ <<= count;
@@ -54,6 +58,17 @@ public:
 
 private:
     void fill() {
+        if (end_ - at_ >= 4 && count_ >= 0 && count_ <= 32) {
+            uint32_t word = 0;
+            for (int i = 0; i < 4; ++i) word = word << 8 | at_[i];
+            // Whether no byte of the inverted word is 0.
+            if (!((~word - 0x01010101) & word & 0x80808080)) [[likely]] {
+                bits_ |= uint64_t{word} << (32 - count_);
+                count_ += 32;
+                at_ += 4;
+                return;
+            }
+        }
         while (count_ <= 56) {
             if (at_ == end_) return;
             const uint8_t byte = *at_;
@@ -126,27 +141,44 @@ private:
         if (!difference(i, first)) return false;
         levels[0] = int16_t(first);
         const HuffmanTable& table = picture_.ac[scan_.ac[i]];
+        BitReader bits = bits_;  // stays in registers
+        const Ends ends = levels_behind_first(table, bits, levels);
+        bits_ = bits;
+        if (ends.known && ends.zeros) details_.zeros.push_back({number_, ends.zeros});
+        return ends.known;
+    }
+    struct Ends {
+        bool known;
+        uint32_t zeros;  // how often 16 zeros are coded behind the last level
+    };
+    static Ends levels_behind_first(const HuffmanTable& table, BitReader& bits, int16_t* levels) {
         uint32_t zeros = 0;
         for (int k = 1; k < kBlockLevels; ++k) {
-            const int found = symbol(table);
-            if (found < 0) return false;
-            const int size = found & 15;
-            k += found >> 4;
+            const uint32_t word = bits.word32();
+            const HuffmanTable::Found found = table.find(word >> 16);
+            if (!found.length) return {false, 0};
+            const int size = found.symbol & 15;
+            k += found.symbol >> 4;
             if (size) {
-                if (k >= kBlockLevels || bits_.is_over()) return false;
-                levels[kZigzag[k]] = int16_t(level(size));
+                bits.take(found.length);
+                if (k >= kBlockLevels || bits.is_over()) return {false, 0};
+                bits.take(size);
+                const uint32_t number = word << found.length >> (32 - size);
+                // A number that begins with 0 is a level below 0.
+                const int below = int(word << found.length >> 31) - 1;
+                levels[kZigzag[k]] = int16_t(int(number) + (below & (1 - (1 << size))));
                 zeros = 0;
-            } else if (found == 0xF0) {
+                continue;
+            }
+            bits.take(found.length);
+            if (found.symbol == 0xF0) {
                 ++zeros;
-                if (k >= kBlockLevels) return false;
-            } else if (found == 0) {
-                break;
+                if (k >= kBlockLevels) return {false, 0};
             } else {
-                return false;
+                return {found.symbol == 0, zeros};
             }
         }
-        if (zeros) details_.zeros.push_back({number_, zeros});
-        return true;
+        return {true, zeros};
     }
 
     bool first_level(int i, int16_t* levels) {

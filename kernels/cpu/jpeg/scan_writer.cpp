@@ -5,41 +5,72 @@
 
 #include "cpu/jpeg/scan.h"
 #include "cpu/jpeg/scan_order.h"
+#include "cpu/jpeg/zigzag.h"
 
 namespace mmp::jpeg {
 
 namespace {
 
+// Appends bits to bytes. Where one is 255, a zero byte follows.
 class BitWriter {
 public:
-    explicit BitWriter(std::vector<uint8_t>& bytes) : bytes_(bytes) {}
+    // The most bytes that put() writes at once, and that the data of a sequential block has.
+    static constexpr size_t kMostOfPut = 8, kMostOfBlock = 1024;
 
+    explicit BitWriter(std::vector<uint8_t>& bytes) : bytes_(&bytes), size_(bytes.size()) {}
+
+    size_t size() const { return size_; }
+    // Makes place for as many bytes as put_reserved() may write.
+    void reserve(size_t count) {
+        if (bytes_->size() - size_ < count) grow();
+    }
     void put(uint32_t number, int count) {
+        reserve(kMostOfPut);
+        put_reserved(number, count);
+    }
+    // Appends at most 32 bits.
+    void put_reserved(uint32_t number, int count) {
         bits_ = bits_ << count | number;
         count_ += count;
-        if (count_ >= 32) flush();
+        if (count_ >= 32) flush_word();
     }
     // Calls padding() for each bit that completes a byte.
     template <class Function>
     void align(const Function& padding) {
         while (count_ % 8) put(padding(), 1);
-        flush();
+        reserve(kMostOfPut);
+        for (; count_ > 0; count_ -= 8) append(uint8_t(bits_ >> (count_ - 8)));
     }
     void marker(int marker) {
-        bytes_.push_back(0xFF);
-        bytes_.push_back(uint8_t(marker));
+        reserve(kMostOfPut);
+        (*bytes_)[size_++] = 0xFF;
+        (*bytes_)[size_++] = uint8_t(marker);
     }
+    // Ends the bytes behind the last whole one.
+    void finish(size_t most) { bytes_->resize(std::min(size_, most)); }
 
 private:
-    void flush() {
-        for (; count_ >= 8; count_ -= 8) {
-            const uint8_t byte = uint8_t(bits_ >> (count_ - 8));
-            bytes_.push_back(byte);
-            if (byte == 0xFF) bytes_.push_back(0);
-        }
+    void append(uint8_t byte) {
+        uint8_t* const bytes = bytes_->data();
+        bytes[size_++] = byte;
+        if (byte == 0xFF) bytes[size_++] = 0;
     }
+    void flush_word() {
+        count_ -= 32;
+        const uint32_t word = uint32_t(bits_ >> count_);
+        uint8_t* const bytes = bytes_->data() + size_;
+        // Whether any byte of the inverted word is 0.
+        if ((~word - 0x01010101) & word & 0x80808080) [[unlikely]] {
+            for (int shift = 24; shift >= 0; shift -= 8) append(uint8_t(word >> shift));
+            return;
+        }
+        for (int i = 0; i < 4; ++i) bytes[i] = uint8_t(word >> (24 - 8 * i));
+        size_ += 4;
+    }
+    [[gnu::noinline]] void grow() { bytes_->resize(bytes_->size() + kWrittenAhead); }
 
-    std::vector<uint8_t>& bytes_;
+    std::vector<uint8_t>* bytes_;
+    size_t size_;
     uint64_t bits_ = 0;
     int count_ = 0;
 };
@@ -51,7 +82,6 @@ public:
         : picture_(picture),
           scan_(picture.scan),
           details_(details),
-          bytes_(bytes),
           begin_(bytes.size()),
           wanted_(details.cut ? std::min(most, begin_ + details.cut - 1) : most),
           bits_(bytes) {}
@@ -68,12 +98,11 @@ public:
                 return is_wanted();
             });
         if (whole || details_.cut) end_interval();
-        if (details_.cut && bytes_.size() - begin_ > details_.cut)
-            bytes_.resize(begin_ + details_.cut);
+        bits_.finish(details_.cut ? begin_ + details_.cut : SIZE_MAX);
     }
 
 private:
-    bool is_wanted() const { return bytes_.size() <= wanted_; }
+    bool is_wanted() const { return bits_.size() <= wanted_; }
 
     void block(int i, const int16_t* levels) {
         if (!picture_.is_progressive()) {
@@ -94,10 +123,18 @@ private:
     }
     // Writes `run` zeros and a level other than 0.
     void level(const HuffmanTable& table, int run, int level) {
-        const int size = int(std::bit_width(unsigned(abs(level))));
-        symbol(table, run << 4 | size);
-        bits_.put(unsigned(level < 0 ? level + (1 << size) - 1 : level), size);
+        const Coded coded(level);
+        symbol(table, run << 4 | coded.size);
+        bits_.put(coded.bits, coded.size);
     }
+    // The bits of a level behind its symbol, at most 16, or 17 of a difference.
+    struct Coded {
+        int size;
+        uint32_t bits;
+        explicit Coded(int level)
+            : size(int(std::bit_width(unsigned(abs(level))))),
+              bits(uint32_t(level + (level >> 31)) & ((1u << size) - 1)) {}
+    };
     void difference(int i, int value) {
         const int change = value - before_[i];
         before_[i] = value;
@@ -115,18 +152,31 @@ private:
     }
 
     void sequential(int i, const int16_t* levels) {
-        difference(i, levels[0]);
+        bits_.reserve(BitWriter::kMostOfBlock);
+        BitWriter bits = bits_;  // stays in registers
+        const auto symbol = [&](const HuffmanTable& table, int symbol) {
+            const HuffmanTable::Code& code = table.code(symbol);
+            bits.put_reserved(code.code, code.length);
+        };
+        const Coded change(levels[0] - before_[i]);
+        before_[i] = levels[0];
+        symbol(picture_.dc[scan_.dc[i]], change.size);
+        bits.put_reserved(change.bits, change.size);
         const HuffmanTable& table = picture_.ac[scan_.ac[i]];
         int next = 1;
-        for (int k = 1; k < kBlockLevels; ++k) {
-            const int own = levels[kZigzag[k]];
-            if (!own) continue;
-            for (; k - next > 15; next += 16) symbol(table, 0xF0);
-            level(table, k - next, own);
-            next = k + 1;
+        for (uint64_t left = levels_in_zigzag(levels) & ~uint64_t{1}; left; left &= left - 1) {
+            const int z = std::countr_zero(left);
+            for (; z - next > 15; next += 16) symbol(table, 0xF0);
+            const Coded level(levels[kZigzag[z]]);
+            const HuffmanTable::Code& code = table.code((z - next) << 4 | level.size);
+            bits.put_reserved(uint32_t{code.code} << level.size | level.bits,
+                              code.length + level.size);
+            next = z + 1;
         }
-        for (uint32_t i = zeros(); i && next < kBlockLevels; --i, next += 16) symbol(table, 0xF0);
+        for (uint32_t more = zeros(); more && next < kBlockLevels; --more, next += 16)
+            symbol(table, 0xF0);
         if (next < kBlockLevels) symbol(table, 0);
+        bits_ = bits;
     }
 
     void first_level(int i, const int16_t* levels) {
@@ -235,7 +285,6 @@ private:
     const Picture& picture_;
     const ScanHeader& scan_;
     const ScanDetails& details_;
-    std::vector<uint8_t>& bytes_;
     const size_t begin_, wanted_;  // bytes above `wanted_` end the writing
     BitWriter bits_;
     const HuffmanTable* table_ = nullptr;

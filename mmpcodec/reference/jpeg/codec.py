@@ -23,7 +23,7 @@ from mmpcodec.reference.jpeg.scan import ScanDetails
 from mmpcodec.reference.jpeg.scan_writer import write_scan_data
 from mmpcodec.reference.jpeg.split import split
 
-STRIPE_BYTES, MOST_STRIPES = 768 << 10, 16
+STRIPE_BYTES, MOST_STRIPES = 1536 << 10, 16
 """Bytes of scans for which a picture has a stripe more, and how many it has at most."""
 WINDOW, MOST_BITS = 1 << 12, 7.9
 """Bytes of the rest are stored in parts of this size that need more bits a byte."""
@@ -71,7 +71,7 @@ def encode_file(data: bytes, form: int, most_level_bytes: int) -> bytes:
     is_short = len(coded) <= _most_coded_bytes(len(data))
     payload, others = encode_bytes(coded) if is_short else b"", b"".join([stored, *levels])
     if not is_short or len(payload) + len(others) > len(data):
-        coded = Description(stored=[(0, len(data))]).to_bytes()
+        coded = Description(stored=[(0, len(data))] if data else []).to_bytes()
         payload, others = encode_bytes(coded), data
     numbers_before = Numbers()
     numbers_before.add(len(coded), len(payload))
@@ -94,8 +94,10 @@ def _used_rows(picture: JpegPicture) -> int:
 
 
 def _stripe_rows(rows: int, scan_bytes: int) -> list[int]:
-    """Divide rows among stripes evenly."""
-    count = min(max(1, min(scan_bytes // STRIPE_BYTES, MOST_STRIPES)), rows)
+    """Divide rows among stripes evenly: one, two or a multiple of four."""
+    count = max(1, min(scan_bytes // STRIPE_BYTES, MOST_STRIPES))
+    count -= int(count == 3) if count < 4 else count % 4
+    count = min(count, rows)
     return [rows * (i + 1) // count - rows * i // count for i in range(count)]
 
 

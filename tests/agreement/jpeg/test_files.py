@@ -11,6 +11,7 @@ from skimage import data
 from mmpcodec import _cpu
 from mmpcodec.errors import FormatError
 from mmpcodec.reference.jpeg.codec import decode_file, encode_file
+from mmpcodec.reference.jpeg.description import NumberReader
 
 MOST = 1 << 28
 PHOTOGRAPH = np.ascontiguousarray(data.astronaut()[60:84, 200:245])
@@ -33,6 +34,7 @@ FILES = {
     "restarts, progressive": made(restart_marker_rows=1, progressive=True),
     "four components": made(mode="CMYK", quality=80),
     "large steps": made(quality=3),
+    "steps of 16 bits": made(qtables=[[1, *range(201, 264)]] * 2),
     "one pixel": made(PHOTOGRAPH[:1, :1]),
 }
 
@@ -49,9 +51,11 @@ def test_payloads_are_equal(name):
 @pytest.mark.parametrize("name", ["4:2:0, own tables", "gray"])
 def test_payloads_of_forms_that_mix_are_equal(name, form):
     file = FILES[name]
-    payload, *_ = _cpu.encode_jpeg(file, form, 1, MOST)
-    assert encode_file(file, form, MOST) == payload
-    assert decode_file(payload, len(file), form, MOST) == file
+    payload = encode_file(file, form, MOST)
+    assert _cpu.decode_jpeg(payload, len(file), form, 1, MOST) == file
+    payload, used, *_ = _cpu.encode_jpeg(file, form, 1, MOST)
+    assert encode_file(file, used, MOST) == payload
+    assert decode_file(payload, len(file), used, MOST) == file
 
 
 def test_thumbnails_and_noise_are_kept_alike():
@@ -59,7 +63,7 @@ def test_thumbnails_and_noise_are_kept_alike():
     outer, thumbnail = FILES["gray"], FILES["4:4:4"]
     segment = b"\xff\xe1" + (len(thumbnail) + 2).to_bytes(2, "big") + thumbnail
     file = b"before" + outer[:2] + segment + outer[2:] + noise
-    payload, levels, stored = _cpu.encode_jpeg(file, 1, 1, MOST)
+    payload, _, levels, stored = _cpu.encode_jpeg(file, 1, 1, MOST)
     assert levels > 600
     assert 3 << 12 <= stored <= len(noise)
     assert encode_file(file, 1, MOST) == payload
@@ -109,3 +113,21 @@ def test_damaged_payloads_have_equal_faults():
                 refused += 1
         assert found[0] == found[1]
     assert refused > 10
+
+
+@pytest.mark.parametrize("form", [1, 2, 3])
+def test_a_level_beyond_16_bits_is_refused_alike(form):
+    file = FILES["4:4:4"]
+    payload = encode_file(file, form, MOST)
+    reader = NumberReader(payload)
+    reader.number(len(file), "coded bytes")
+    levels = reader.number(len(payload), "bytes of coded bytes")
+    levels += reader.position
+    # Zeros are decoded as ones, from the first level on.
+    payload = payload[:levels] + bytes(len(payload) - levels)
+    for decode in (
+        lambda: _cpu.decode_jpeg(payload, len(file), form, 1, MOST),
+        lambda: decode_file(payload, len(file), form, MOST),
+    ):
+        with pytest.raises(FormatError, match=r"Levels of a stripe.* does not fit 16 bits"):
+            decode()

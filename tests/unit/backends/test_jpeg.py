@@ -28,8 +28,9 @@ def photograph(side=96):
 
 def kept(file, form=2, threads=1):
     """Return the payload, after it gave the file back."""
-    payload, levels, stored = _cpu.encode_jpeg(file, form, threads, MOST)
-    assert _cpu.decode_jpeg(payload, len(file), form, threads, MOST) == file
+    payload, used, levels, stored = _cpu.encode_jpeg(file, form, threads, MOST)
+    assert 1 <= used <= form
+    assert _cpu.decode_jpeg(payload, len(file), used, threads, MOST) == file
     assert levels + stored <= len(file)
     assert len(payload) <= len(file) + 32
     return payload
@@ -53,6 +54,7 @@ FILES = {
     "restarts, progressive": made(photograph(), restart_marker_rows=1, progressive=True),
     "four components": made(photograph(), "CMYK", quality=80),
     "large steps": made(photograph(), quality=3),
+    "steps of 16 bits": made(photograph(), qtables=[[1, *range(201, 264)]] * 2),
     "small steps": made(photograph(), quality=100, subsampling=0),
     "one pixel": made(photograph()[:1, :1]),
     "thumbnail": with_thumbnail(),
@@ -73,9 +75,16 @@ def test_each_form_is_smaller_than_the_one_before():
     assert sizes[2] < 0.74
 
 
+def test_small_files_are_kept_in_the_smallest_form():
+    sizes = [len(kept(FILES["one pixel"], form)) for form in FORMS]
+    assert sizes == sorted(sizes, reverse=True)
+    assert _cpu.encode_jpeg(FILES["one pixel"], 3, 1, MOST)[1] == 1
+    assert _cpu.encode_jpeg(made(data.astronaut(), quality=90), 3, 1, MOST)[1] == 3
+
+
 def test_a_picture_in_the_file_is_coded_too():
-    alone, levels_alone, _ = _cpu.encode_jpeg(made(photograph()), 2, 1, MOST)
-    payload, levels, _ = _cpu.encode_jpeg(with_thumbnail(), 2, 1, MOST)
+    alone, _, levels_alone, _ = _cpu.encode_jpeg(made(photograph()), 2, 1, MOST)
+    payload, _, levels, _ = _cpu.encode_jpeg(with_thumbnail(), 2, 1, MOST)
     assert levels > levels_alone + 500
     assert len(payload) < len(alone) + 600
 
@@ -96,27 +105,32 @@ def test_what_stands_before_and_behind_the_picture_comes_back(name):
 
 def test_noise_is_stored():
     noise = np.random.default_rng(5).bytes(1 << 16)
-    payload, levels, stored = _cpu.encode_jpeg(b"\xff\xd8\xff" + noise, 2, 1, MOST)
+    payload, _, levels, stored = _cpu.encode_jpeg(b"\xff\xd8\xff" + noise, 2, 1, MOST)
     assert (levels, stored) == (0, len(noise) + 3)
     assert len(payload) <= len(noise) + 16
-    payload, levels, stored = _cpu.encode_jpeg(FILES["4:2:0"] + noise, 2, 1, MOST)
+    payload, _, levels, stored = _cpu.encode_jpeg(FILES["4:2:0"] + noise, 2, 1, MOST)
     assert levels > 0
     assert 3 << 14 <= stored <= len(noise)
 
 
+@pytest.mark.parametrize("file", [b"", b"\xff", b"\xff\xd8", b"\xff\xd8\xff"])
+def test_files_of_a_few_bytes_come_back(file):
+    kept(file, 3)
+
+
 def test_a_picture_above_the_limit_is_kept_as_bytes():
     file = FILES["4:4:4"]
-    payload, levels, _ = _cpu.encode_jpeg(file, 2, 1, 1000)
+    payload, form, levels, _ = _cpu.encode_jpeg(file, 2, 1, 1000)
     assert levels == 0
-    assert _cpu.decode_jpeg(payload, len(file), 2, 1, 1000) == file
-    payload, *_ = _cpu.encode_jpeg(file, 2, 1, MOST)
+    assert _cpu.decode_jpeg(payload, len(file), form, 1, 1000) == file
+    payload, form, *_ = _cpu.encode_jpeg(file, 2, 1, MOST)
     with pytest.raises(FormatError, match="allowed are 1000"):
-        _cpu.decode_jpeg(payload, len(file), 2, 1, 1000)
+        _cpu.decode_jpeg(payload, len(file), form, 1, 1000)
 
 
 def test_threads_do_not_change_the_payload():
-    file = made(np.tile(photograph(256), (7, 5, 1)), quality=98, subsampling=0)
-    assert len(file) > 2 * (768 << 10)
+    file = made(np.tile(photograph(256), (7, 10, 1)), quality=99, subsampling=0)
+    assert len(file) > 2 * (1536 << 10)
     assert kept(file, 1, threads=4) == kept(file, 1, threads=1)
 
 
@@ -146,11 +160,11 @@ def test_damaged_files_come_back(name):
 def test_damaged_payloads_are_refused_or_give_a_file():
     choices = random.Random(7)
     file = FILES["thumbnail"]
-    payload, *_ = _cpu.encode_jpeg(file, 2, 1, MOST)
+    payload, form, *_ = _cpu.encode_jpeg(file, 2, 1, MOST)
     refused = 0
     for _ in range(300):
         try:
-            found = _cpu.decode_jpeg(changed(payload, choices), len(file), 2, 1, MOST)
+            found = _cpu.decode_jpeg(changed(payload, choices), len(file), form, 1, MOST)
             assert len(found) == len(file)
         except FormatError:
             refused += 1

@@ -5,6 +5,7 @@
 #include "cpu/jpeg/levels/first_level.h"
 #include "cpu/jpeg/levels/near.h"
 #include "cpu/jpeg/levels/stripe_coder.h"
+#include "cpu/jpeg/zigzag.h"
 
 namespace mmp::jpeg {
 
@@ -22,10 +23,9 @@ std::array<int, Models> counts_of(int first) {
 
 }  // namespace
 
-template <int Form>
-StripeCoder<Form>::StripeCoder(const Picture& picture, int first_row, int rows, BitCoder& coder)
-    : coder_(coder),
-      sizes_(kSizeNumbers, counts_of<kModels>(kKinds * kBlockLevels * kSizeSteps),
+template <int Form, class Bits>
+StripeCoder<Form, Bits>::StripeCoder(const Picture& picture, int first_row, int rows)
+    : sizes_(kSizeNumbers, counts_of<kModels>(kKinds * kBlockLevels * kSizeSteps),
              {kKinds * 8, kKinds * kSizeSteps, kKinds * 64, kKinds * 64}),
       ends_(kPlaceNumbers, counts_of<kModels>(kKinds * kEndSteps),
             {kKinds * 64, kKinds * 64, kKinds * 32, kKinds}),
@@ -77,13 +77,13 @@ StripeCoder<Form>::StripeCoder(const Picture& picture, int first_row, int rows, 
     solver_ = std::make_unique<StripFits>();
     for (int kind = 0; kind < kKinds; ++kind) {
         level_fits_.emplace_back(kBlockLevels, 29, nullptr, 1000, 4);
-        size_fits_.emplace_back(kBlockLevels, 28, tables.size_weights[kind], 50000, 4);
+        size_fits_.emplace_back(kBlockLevels, 28, tables.size_weights[kind], 1600000, 4);
         first_fits_.emplace_back(1, 20, kFirstPrior, 20000, 4);
     }
 }
 
-template <int Form>
-void StripeCoder<Form>::begin_component(int number) {
+template <int Form, class Bits>
+void StripeCoder<Form, Bits>::begin_component(int number) {
     const Component& own = stripe_[number].component;
     kind_ = stripe_[number].kind;
     for (int k = 0; k < kBlockLevels; ++k) steps_[k] = std::max<int>(own.steps[k], 1);
@@ -95,23 +95,24 @@ void StripeCoder<Form>::begin_component(int number) {
 }
 
 // Codes a size: unary up to 6, then the digits of the rest, then the bits below the first one.
-template <int Form>
+template <int Form, class Bits>
 template <class Models>
-MMP_INLINE int StripeCoder<Form>::code_size(Models& models, int given, bool is_last) {
-    if (!is_last && !bit(models, 0, given > 0)) return 0;
+MMP_INLINE int StripeCoder<Form, Bits>::code_size(Bits& bits, Models& models, int given,
+                                                       bool is_last) {
+    if (!is_last && !bit(bits, models, 0, given > 0)) return 0;
     for (int size = 1; size < kUnary; ++size)
-        if (!bit(models, size, given > size)) return size;
+        if (!bit(bits, models, size, given > size)) return size;
     const int rest = given - kUnary + 1;
     int digits = 0;
     while (digits < kMostDigits &&
-           bit(models, kUnary + std::min(digits, 7), rest >> (digits + 1) != 0))
+           bit(bits, models, kUnary + std::min(digits, 7), rest >> (digits + 1) != 0))
         ++digits;
-    return code_tail(digits, rest) + kUnary - 1;
+    return code_tail(bits, digits, rest) + kUnary - 1;
 }
 
 // Codes the bits of a number below its first one.
-template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_tail(int digits, int given) {
+template <int Form, class Bits>
+MMP_INLINE int StripeCoder<Form, Bits>::code_tail(Bits& bits, int digits, int given) {
     int number = 1;
     for (int place = digits - 1; place >= 0; --place) {
         const int own = given >> place & 1;
@@ -119,11 +120,11 @@ MMP_INLINE int StripeCoder<Form>::code_tail(int digits, int given) {
             const int decision = place == digits - 1   ? std::min(digits, 7)
                                  : place == digits - 2 ? 8 + 2 * std::min(digits, 7) + (number & 1)
                                                        : 24 + std::min(place, 7);
-            number = 2 * number + bit(*tails_, decision, own);
+            number = 2 * number + bit(bits, *tails_, decision, own);
             continue;
         }
         uint16_t& one = tail_models_[kind_][digits][place].one;
-        const int found = coder_.code(uint32_t(std::clamp<int>(one, 32, 65504)), own);
+        const int found = bits.code(uint32_t(std::clamp<int>(one, 32, 65504)), own);
         one = uint16_t(found ? one + ((65535 - one) >> 6) : one - (one >> 6));
         number = 2 * number + found;
     }
@@ -131,8 +132,9 @@ MMP_INLINE int StripeCoder<Form>::code_tail(int digits, int given) {
 }
 
 // Codes the place of the last level that is not 0, in the order of scans.
-template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_end(const Around& around, int number, int column, int given) {
+template <int Form, class Bits>
+MMP_INLINE int StripeCoder<Form, Bits>::code_end(Bits& bits, const Around& around, int number,
+                                                      int column, int given) {
     const StripeComponent& own = stripe_[number];
     const uint32_t kind = uint32_t(kind_), left = uint32_t(around.left_end),
                    above = uint32_t(around.above_end), hint = uint32_t(around.hint);
@@ -178,13 +180,14 @@ MMP_INLINE int StripeCoder<Form>::code_end(const Around& around, int number, int
         {int(kind * 64 + (kind ? hint : uint32_t(count))), int(kind * 64 + end),
          int(kind * 32 + step(broken)), int(kind)});
     int node = 1;
-    for (int place = 5; place >= 0; --place) node = 2 * node + bit(ends_, node, given >> place & 1);
+    for (int place = 5; place >= 0; --place)
+        node = 2 * node + bit(bits, ends_, node, given >> place & 1);
     return node - kEndDecisions;
 }
 
-template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, int k, int z,
-                                             int end, int given) {
+template <int Form, class Bits>
+MMP_INLINE int StripeCoder<Form, Bits>::code_level(Bits& bits, const Around& around, int number,
+                                                        int k, int z, int end, int given) {
     Near near(around, own_, *borders_, kind_, k, z, end);
     const Beside beside(k);
     Fits::Inputs size_inputs, level_inputs;
@@ -214,15 +217,16 @@ MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, i
         more[7] = int16_t(logarithm(around.before ? before_around : abs(fitted) / 8));
         near.set_size_step(size_fits_[kind_].predict(k, size_inputs));
     } else {
-        near.set_size_step(size_sums_->predict(near, around.before, kind_));
+        near.set_size_step(size_sums_->predict(k, near.from_above, near.from_left, kind_));
     }
     const uint32_t kind = uint32_t(kind_), place = kind * kBlockLevels + uint32_t(k);
     const uint32_t size = uint32_t(near.size_step), left = uint32_t(near.left_to_end());
     const auto step = [](int value) { return uint32_t(coarse(value)); };
     const auto most = [](int value, int limit) { return uint32_t(std::min(value, limit)); };
     const auto joined = [&](uint32_t a, uint32_t b) { return (place * 4096 + a) * 64 + b; };
-    const uint32_t blocks = step(near.blocks), block = step(near.block), up = step(abs(near.from_above));
-    const uint32_t side = step(abs(near.from_left)), off = step(abs(fitted));
+    const uint32_t blocks = step(near.blocks), block = step(near.block);
+    const uint32_t up = step(abs(near.from_above)), side = step(abs(near.from_left));
+    const uint32_t off = step(abs(fitted));
     const int energy = near.blocks + near.block + near.others;
     sizes_.select(
         first_of<kModels>(
@@ -256,30 +260,30 @@ MMP_INLINE int StripeCoder<Form>::code_level(const Around& around, int number, i
              joined(blocks, block / 2),
              joined(step(luma_around),
                     around.before ? step(4 * before_around) : step(abs(difference)))}),
-        {int(kind * 8) + std::min(near.u + near.v, 7), int(kind * kSizeSteps + size), int(kind * 64 + 2 * blocks + (left > 3)),
-         int(kind * 64 + 2 * off + (left < 2))});
+        {int(kind * 8) + std::min(near.u + near.v, 7), int(kind * kSizeSteps + size),
+         int(kind * 64 + 2 * blocks + (left > 3)), int(kind * 64 + 2 * off + (left < 2))});
     if (kFits)
         select_tails(place, size, uint32_t(near.left), uint32_t(near.above), uint32_t(abs(fitted)));
-    const int found = code_size(sizes_, abs(given), z == end);
+    const int found = code_size(bits, sizes_, abs(given), z == end);
     if (kFits) size_fits_[kind_].learn(k, size_inputs, logarithm(found));
     if (!found) {
         if (kFits) level_fits_[kind_].learn(k, level_inputs, 0);
         return 0;
     }
-    const int value = code_sign(around, near, beside, level_inputs.of, fitted, found, given < 0)
-                          ? -found
-                          : found;
-    if (found > 32767 + (value < 0))
-        refuse_level(value);
+    const bool is_below =
+        code_sign(bits, around, near, beside, level_inputs.of, fitted, found, given < 0);
+    const int value = is_below ? -found : found;
+    if (found > 32767 + is_below) refuse_level(value);
     if (kFits) level_fits_[kind_].learn(k, level_inputs, limited(4 * value, -16383, 16383));
     return value;
 }
 
 // Whether the level is negative.
-template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_sign(const Around& around, const Near& near,
-                                            const Beside& beside, const int16_t* inputs,
-                                            int fitted, int size, int given) {
+template <int Form, class Bits>
+MMP_INLINE int StripeCoder<Form, Bits>::code_sign(Bits& bits, const Around& around,
+                                                       const Near& near, const Beside& beside,
+                                                       const int16_t* inputs, int fitted, int size,
+                                                       int given) {
     const int up = near.from_above, side = near.from_left, continued = near.continued;
     const uint32_t kind = uint32_t(kind_), sizes = uint32_t(std::min(size, 3));
     const int16_t* here = own_ + near.k;
@@ -330,13 +334,15 @@ MMP_INLINE int StripeCoder<Form>::code_sign(const Around& around, const Near& ne
              joined(around_zero(fitted, 40), around_zero(continued / 4, 4))}),
         {int(kind), int(kind * 32 + uint32_t(coarse(abs(fitted)))),
          int(kind * 8) + std::min(size, 7), int(kind * 33 + around_zero(fitted / 2, 16))});
-    return bit(signs_, near.z, given);
+    return bit(bits, signs_, near.z, given);
 }
 
 // The inputs of the fitted level, in 1/4.
-template <int Form>
-MMP_INLINE void StripeCoder<Form>::set_level_inputs(const Around& around, const Near& near,
-                                                    const Beside& beside, int16_t* inputs) const {
+template <int Form, class Bits>
+MMP_INLINE void StripeCoder<Form, Bits>::set_level_inputs(const Around& around,
+                                                               const Near& near,
+                                                               const Beside& beside,
+                                                               int16_t* inputs) const {
     constexpr int kMost = 4095;
     const int k = near.k, u = near.u, v = near.v;
     const int16_t* here = own_ + k;
@@ -376,8 +382,8 @@ MMP_INLINE void StripeCoder<Form>::set_level_inputs(const Around& around, const 
     for (const int value : all) inputs[i++] = int16_t(limited(value, -kMost, kMost));
 }
 
-template <int Form>
-MMP_INLINE void StripeCoder<Form>::code_block(int number, int row, int column) {
+template <int Form, class Bits>
+MMP_INLINE void StripeCoder<Form, Bits>::code_block(Bits& bits, int number, int row, int column) {
     StripeComponent& own = stripe_[number];
     const Around around(stripe_, number, row, column);
     int16_t* block = own.block(row, column);
@@ -393,19 +399,18 @@ MMP_INLINE void StripeCoder<Form>::code_block(int number, int row, int column) {
         borders_->add(k, value);
         if (kFits) slopes_->add(k, value);
     };
-    set(0, code_first(around, number, row, column, given[0]));
-    int end = kBlockLevels - 1;
-    if (coder_.writes)
-        while (end && !given[kZigzag[end]]) --end;
-    end = code_end(around, number, column, end);
+    set(0, code_first(bits, around, number, row, column, given[0]));
+    int end = 0;
+    if (Bits::kWrites) end = 63 - std::countl_zero(levels_in_zigzag(given) | 1);
+    end = code_end(bits, around, number, column, end);
     if (!kFits)
-        size_sums_->begin(around, kind_, row, column, own.columns, end,
-                          own.differences[around.place]);
+        size_sums_->begin(around, kind_, row, column, end, own.differences[around.place]);
     int count = 0;
     for (int z = 1; z <= end; ++z) {
-        const int k = kZigzag[z], level = code_level(around, number, k, z, end, given[k]);
+        const int k = kZigzag[z], level = code_level(bits, around, number, k, z, end, given[k]);
         if (level) {
             set(k, level);
+            if (!kFits) size_sums_->set(k, abs(level));
             ++count;
         }
     }
@@ -416,33 +421,41 @@ MMP_INLINE void StripeCoder<Form>::code_block(int number, int row, int column) {
     if (kFits)
         slopes_->end(column);
     else
-        size_sums_->end(row, column, own_);
+        size_sums_->end(row, column);
 }
 
 namespace {
 
 // Each row is compiled for every SIMD level.
-#define MMP_CODE_LEVELS(form)                                                            \
-    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(StripeCoder<form>& coder,    \
-                                                            int number, int row) {       \
-        coder.code_row(number, row);                                                     \
+#define MMP_CODE_LEVELS(form, Bits)                                                          \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(StripeCoder<form, Bits>& coder,  \
+                                                            Bits& state, int number,         \
+                                                            int row) {                       \
+        Bits bits = state;                                                                   \
+        coder.code_row(bits, number, row);                                                   \
+        state = bits;                                                                        \
     }
-MMP_CODE_LEVELS(1)
-MMP_CODE_LEVELS(2)
-MMP_CODE_LEVELS(3)
+MMP_CODE_LEVELS(1, WrittenBits)
+MMP_CODE_LEVELS(2, WrittenBits)
+MMP_CODE_LEVELS(3, WrittenBits)
+MMP_CODE_LEVELS(1, ReadBits)
+MMP_CODE_LEVELS(2, ReadBits)
+MMP_CODE_LEVELS(3, ReadBits)
 
-template <int Form>
-void code_stripe(const Picture& picture, int first_row, int rows, BitCoder& bits) {
+template <int Form, class Bits>
+void code_stripe(const Picture& picture, int first_row, int rows, Bits& bits) {
     // Called directly, a function of several SIMD levels is taken for one that throws nothing.
-    void (*volatile code)(StripeCoder<Form>&, int, int) = code_row;
-    const auto coder = std::make_unique<StripeCoder<Form>>(picture, first_row, rows, bits);
+    void (*volatile code)(StripeCoder<Form, Bits>&, Bits&, int, int) = code_row;
+    const auto coder = std::make_unique<StripeCoder<Form, Bits>>(picture, first_row, rows);
     for (int number = 0; number < coder->components(); ++number) {
         coder->begin_component(number);
-        for (int row = 0; row < coder->rows(number); ++row) code(*coder, number, row);
+        for (int row = 0; row < coder->rows(number); ++row) code(*coder, bits, number, row);
     }
+    bits.finish();
 }
 
-void code_stripe(const Picture& picture, int first_row, int rows, int form, BitCoder& bits) {
+template <class Bits>
+void code_stripe(const Picture& picture, int first_row, int rows, int form, Bits& bits) {
     if (form == 1) return code_stripe<1>(picture, first_row, rows, bits);
     if (form == 2) return code_stripe<2>(picture, first_row, rows, bits);
     code_stripe<3>(picture, first_row, rows, bits);
@@ -451,16 +464,16 @@ void code_stripe(const Picture& picture, int first_row, int rows, int form, BitC
 }  // namespace
 
 std::vector<uint8_t> encode_levels(const Picture& picture, int first_row, int rows, int form) {
-    BitCoder bits{true, {}, {nullptr, 0}};
+    std::vector<uint8_t> payload;
+    WrittenBits bits(payload);
     code_stripe(picture, first_row, rows, form, bits);
-    return bits.encoder.finish();
+    return payload;
 }
 
 void decode_levels(const uint8_t* payload, size_t size, Picture& picture, int first_row, int rows,
                    int form) {
-    BitCoder bits{false, {}, RangeDecoder(payload, size)};
+    ReadBits bits(payload, size);
     code_stripe(picture, first_row, rows, form, bits);
-    bits.decoder.finish();
 }
 
 }  // namespace mmp::jpeg

@@ -6,9 +6,10 @@
 
 namespace mmp::jpeg {
 
-template <int Form>
-MMP_INLINE FirstLevel StripeCoder<Form>::predict_first(const Around& around, int number, int row,
-                                                       int column, Fits::Inputs& inputs) const {
+template <int Form, class Bits>
+MMP_INLINE FirstLevel StripeCoder<Form, Bits>::predict_first(const Around& around, int number,
+                                                                  int row, int column,
+                                                                  Fits::Inputs& inputs) const {
     const StripeComponent& own = stripe_[number];
     FirstLevel first;
     const int west = around.left[0], north = around.above[0], corner = around.above_left[0];
@@ -58,10 +59,10 @@ MMP_INLINE FirstLevel StripeCoder<Form>::predict_first(const Around& around, int
 }
 
 // Adds what fitted weights predict by.
-template <int Form>
-MMP_INLINE void StripeCoder<Form>::add_fitted_inputs(const Around& around, int number,
-                                                     FirstLevel& first,
-                                                     Fits::Inputs& inputs) const {
+template <int Form, class Bits>
+MMP_INLINE void StripeCoder<Form, Bits>::add_fitted_inputs(const Around& around, int number,
+                                                                FirstLevel& first,
+                                                                Fits::Inputs& inputs) const {
     const int base = first.base;
     const auto set = [&](int i, int value) { inputs.of[i] = FirstLevelWeights::limit(value); };
     const auto change = [](const int16_t* levels, bool has, ptrdiff_t blocks) {
@@ -83,9 +84,9 @@ MMP_INLINE void StripeCoder<Form>::add_fitted_inputs(const Around& around, int n
     first.predicted = base + first_fits_[kind_].predict(0, inputs);
 }
 
-template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_first(const Around& around, int number, int row, int column,
-                                             int given) {
+template <int Form, class Bits>
+MMP_INLINE int StripeCoder<Form, Bits>::code_first(Bits& bits, const Around& around, int number,
+                                                        int row, int column, int given) {
     StripeComponent& own = stripe_[number];
     Fits::Inputs inputs;
     const FirstLevel first = predict_first(around, number, row, column, inputs);
@@ -124,8 +125,8 @@ MMP_INLINE int StripeCoder<Form>::code_first(const Around& around, int number, i
                            joined(step(abs(first.followed - first.predicted)), both)}),
         {int(kind * 32 + both), int(kind * 32 + differences), int(kind), int(kind * 32 + spreads)});
     if (kFits) select_tails(kKinds * kBlockLevels + kind, both, differences, spreads, 0);
-    int found = code_size(firsts_, abs(given - first.whole), false);
-    if (found && code_first_sign(around, first, found, given < first.whole)) found = -found;
+    int found = code_size(bits, firsts_, abs(given - first.whole), false);
+    if (found && code_first_sign(bits, around, first, found, given < first.whole)) found = -found;
     const int value = first.whole + found;
     if (value < -32768 || value > 32767) refuse_level(value);
     first_weights_[number].learn(inputs.of, 8 * value - first.followed);
@@ -136,9 +137,10 @@ MMP_INLINE int StripeCoder<Form>::code_first(const Around& around, int number, i
 }
 
 // Whether the difference is negative.
-template <int Form>
-MMP_INLINE int StripeCoder<Form>::code_first_sign(const Around& around, const FirstLevel& first,
-                                                  int size, int given) {
+template <int Form, class Bits>
+MMP_INLINE int StripeCoder<Form, Bits>::code_first_sign(Bits& bits, const Around& around,
+                                                             const FirstLevel& first, int size,
+                                                             int given) {
     const uint32_t kind = uint32_t(kind_), part = uint32_t(first.part + 4);
     const auto joined = [&](uint32_t a, uint32_t b) { return (kind * 64 + a) * 64 + b; };
     const auto near = [](int value, int most) {
@@ -157,7 +159,7 @@ MMP_INLINE int StripeCoder<Form>::code_first_sign(const Around& around, const Fi
                            joined(near(first.west_difference, 4), near(first.north_difference, 4)),
                            joined(near(first.followed - first.predicted, 16), 0)}),
         {int(kind), 0, 0, 0});
-    return bit(first_signs_, 0, given);
+    return bit(bits, first_signs_, 0, given);
 }
 
 }  // namespace mmp::jpeg

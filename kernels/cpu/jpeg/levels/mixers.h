@@ -9,6 +9,7 @@
 
 #include "cpu/entropy/logistic_mixing.h"
 #include "cpu/runtime/simd.h"
+#include "shared/entropy/binary.h"
 
 namespace mmp::jpeg {
 
@@ -20,34 +21,31 @@ using Rows = std::array<int, kMostSets>;
 class OneModel {
 public:
     OneModel(const Decisions& decisions, const std::array<int, 1>& contexts, const Rows&)
-        : decisions_(decisions.count), models_(size_t(contexts[0]) * decisions_) {}
+        : decisions_(decisions.count),
+          models_(size_t(contexts[0]) * decisions_, uint32_t{kBitTotal / 2} << kOne) {}
 
     MMP_INLINE void select(const Contexts<1>& contexts, const Rows&) {
         own_ = &models_[size_t(contexts[0]) * decisions_];
     }
-    MMP_INLINE int predict(int decision) { return probability(own_[decision]); }
+    MMP_INLINE int predict(int decision) { return int(own_[decision] >> kOne); }
     MMP_INLINE void learn(int decision, int bit) {
         uint32_t& model = own_[decision];
-        const uint32_t uses = model >> 16;
-        const int one = probability(model);
-        const int moved = one + int((int64_t{(bit << 16) - one} * kMix.rate[uses]) >> 16);
-        const auto limited =
-            uint32_t(std::clamp(moved, kLeastOfModel, 65536 - kLeastOfModel));
-        model = (limited ^ kHalfOfModel) | (uses < kMostModelUses ? uses + 1 : uses) << 16;
+        const uint32_t uses = model & kUses, target = bit ? kBitTotal - kLeast : kLeast;
+        // Products are right modulo 2^32, and so are probabilities.
+        const uint32_t moved = (target - (model >> kOne)) * kMix.rate[uses];
+        model += (moved >> kOne << kOne) + (uses < kMostModelUses);
     }
     void start(uint32_t context, int decision, int one, int uses) {
-        models_[size_t(context) * decisions_ + decision] =
-            (uint32_t(one) ^ kHalfOfModel) | uint32_t(uses) << 16;
+        models_[size_t(context) * decisions_ + decision] = uint32_t(one) << kOne | uint32_t(uses);
     }
     void start_weights(int, int) {}
 
 private:
-    static MMP_INLINE int probability(uint32_t model) {
-        return int((model & 65535) ^ kHalfOfModel);
-    }
+    static constexpr int kOne = 16;  // place of the probability of a 1 in a model
+    static constexpr uint32_t kUses = 255, kLeast = 32;
 
     int decisions_;
-    ZeroedLines<uint32_t> models_;
+    std::vector<uint32_t> models_;
     uint32_t* own_ = nullptr;
 };
 

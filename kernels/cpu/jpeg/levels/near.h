@@ -109,7 +109,7 @@ struct Near {
     MMP_INLINE void set_size_step(int predicted) {
         size_step = predicted < 0     ? 0
                     : predicted < 192 ? predicted >> 2
-                                      : std::min(63, 48 + ((predicted - 192) >> 3));
+                                      : std::min(63, 48 + ((predicted - 192) >> 4));
     }
 };
 

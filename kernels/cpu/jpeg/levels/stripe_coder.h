@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/entropy/rangecoder.h"
+#include "cpu/jpeg/levels/bits.h"
 #include "cpu/jpeg/levels/block.h"
 #include "cpu/jpeg/levels/fits.h"
 #include "cpu/jpeg/levels/mixers.h"
@@ -21,13 +21,12 @@
 #include "cpu/jpeg/levels/size_sums.h"
 #include "cpu/jpeg/levels/tables.h"
 #include "cpu/runtime/errors.h"
-#include "shared/entropy/binary.h"
 
 namespace mmp::jpeg {
 
 [[noreturn, gnu::noinline]] inline void refuse_level(int value) {
     throw CorruptPayload("level " + std::to_string(value) + " does not fit 16 bits",
-                         "Kept JPEG files");
+                         "Levels of a stripe");
 }
 
 // The first contexts of a list, as many as a form has models.
@@ -38,21 +37,8 @@ MMP_INLINE Contexts<Models> first_of(const Contexts<24>& all) {
     return some;
 }
 // Weights of the fitted first level before any are found: its followed prediction.
-constexpr int16_t kFirstPrior[1][Fits::kInputs] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096}};
-
-// Both directions in one class, because the coder is compiled for it at every SIMD level.
-struct BitCoder {
-    // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
-    MMP_INLINE int code(uint32_t one, int given) {
-        if (!writes) return decoder.bit(kBitTotal, one);
-        encoder.encode(given ? 0 : one, given ? one : kBitTotal - one, kBitTotal);
-        return given;
-    }
-
-    const bool writes;
-    RangeEncoder encoder;
-    RangeDecoder decoder{nullptr, 0};
-};
+constexpr int16_t kFirstPrior[1][Fits::kInputs] = {
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096}};
 
 // A prediction of the first level of a block whose weights follow its error (NLMS).
 class FirstLevelWeights {
@@ -93,22 +79,22 @@ struct FirstLevel {
     int corners;      // how much the levels around differ
 };
 
-template <int Form>
+template <int Form, class Bits>
 class StripeCoder {
 public:
     static constexpr int kModels = Form == 1 ? 1 : Form == 2 ? 8 : 24;
     static constexpr bool kFits = Form == 3;
     using Own = Mixer<kModels>;
 
-    StripeCoder(const Picture& picture, int first_row, int rows, BitCoder& coder);
+    StripeCoder(const Picture& picture, int first_row, int rows);
 
     int components() const { return int(stripe_.size()); }
     int rows(int number) const { return stripe_[number].rows; }
     void begin_component(int number);
-    MMP_INLINE void code_row(int number, int row) {
+    MMP_INLINE void code_row(Bits& bits, int number, int row) {
         const StripeComponent& own = stripe_[number];
         for (int column = 0; column < own.columns; ++column) {
-            code_block(number, row, column);
+            code_block(bits, number, row, column);
             if (kFits && (column % 64 == 63 || column + 1 == own.columns))
                 first_fits_[own.kind].find_weights(*solver_);
         }
@@ -119,19 +105,22 @@ public:
     }
 
 private:
-    MMP_INLINE void code_block(int number, int row, int column);
-    MMP_INLINE int code_first(const Around& around, int number, int row, int column, int given);
+    MMP_INLINE void code_block(Bits& bits, int number, int row, int column);
+    MMP_INLINE int code_first(Bits& bits, const Around& around, int number, int row, int column,
+                              int given);
     MMP_INLINE FirstLevel predict_first(const Around& around, int number, int row, int column,
                                         Fits::Inputs& inputs) const;
     MMP_INLINE void add_fitted_inputs(const Around& around, int number, FirstLevel& first,
                                       Fits::Inputs& inputs) const;
-    MMP_INLINE int code_first_sign(const Around& around, const FirstLevel& first, int size,
-                                   int given);
-    MMP_INLINE int code_end(const Around& around, int number, int column, int given);
-    MMP_INLINE int code_level(const Around& around, int number, int k, int z, int end, int given);
+    MMP_INLINE int code_first_sign(Bits& bits, const Around& around, const FirstLevel& first,
+                                   int size, int given);
+    MMP_INLINE int code_end(Bits& bits, const Around& around, int number, int column, int given);
+    MMP_INLINE int code_level(Bits& bits, const Around& around, int number, int k, int z, int end,
+                              int given);
 
-    MMP_INLINE int code_sign(const Around& around, const Near& near, const Beside& beside,
-                             const int16_t* inputs, int fitted, int size, int given);
+    MMP_INLINE int code_sign(Bits& bits, const Around& around, const Near& near,
+                             const Beside& beside, const int16_t* inputs, int fitted, int size,
+                             int given);
     MMP_INLINE void set_level_inputs(const Around& around, const Near& near, const Beside& beside,
                                      int16_t* inputs) const;
     static int luma_mean(const Around& around, int k) {
@@ -150,15 +139,16 @@ private:
     }
 
     template <class Models>
-    MMP_INLINE int bit(Models& models, int decision, int given) {
-        const int one = models.predict(decision);
-        const int found = coder_.code(uint32_t(std::clamp(one, 32, 65504)), given);
+    MMP_INLINE int bit(Bits& bits, Models& models, int decision, int given) {
+        int one = models.predict(decision);
+        if (kModels > 1) one = std::clamp(one, 32, 65504);  // one model stays in these limits
+        const int found = bits.code(uint32_t(one), given);
         models.learn(decision, found);
         return found;
     }
     template <class Models>
-    MMP_INLINE int code_size(Models& models, int given, bool is_last);
-    MMP_INLINE int code_tail(int digits, int given);
+    MMP_INLINE int code_size(Bits& bits, Models& models, int given, bool is_last);
+    MMP_INLINE int code_tail(Bits& bits, int digits, int given);
 
     static constexpr int kMostDigits = 15, kUnary = 7;
 
@@ -167,7 +157,6 @@ private:
         uint16_t one = 32768;
     };
 
-    BitCoder& coder_;
     std::vector<StripeComponent> stripe_;
     Own sizes_, ends_, firsts_, first_signs_, signs_;
     std::optional<LogisticMixing<8>> tails_;

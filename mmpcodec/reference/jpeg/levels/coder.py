@@ -28,6 +28,7 @@ from mmpcodec.reference.jpeg.levels.mixers import (
     listed,
     mixer_of,
     size_weights,
+    sum_weights,
 )
 from mmpcodec.reference.jpeg.levels.near import (
     Near,
@@ -37,12 +38,13 @@ from mmpcodec.reference.jpeg.levels.near import (
     size_step,
 )
 from mmpcodec.reference.jpeg.levels.scales import coarse, logarithm, near, sign_of
+from mmpcodec.reference.jpeg.levels.size_sums import predicted_size
 from mmpcodec.reference.jpeg.levels.sizes import SizeCoder
 from mmpcodec.reference.jpeg.zigzag import ZIGZAG
 
 SECTION = "Levels of a stripe"
 MOST_FITTED, MOST_INPUT, MOST_TARGET = 8000, 4095, 16383
-LEVEL_RIDGE, SIZE_RIDGE = 1000, 50000
+LEVEL_RIDGE, SIZE_RIDGE = 1000, 1600000
 LEVEL_INPUTS, SIZE_INPUTS = 29, 28
 
 
@@ -185,16 +187,17 @@ class StripeCoder:
         kind, place = self.kind, (around.row, around.column)
         around_place = Near(around, levels, self.borders, kind, k, z, end)
         difference = int(self.own.differences[place])
-        inputs = around_place.size_inputs(around, difference, kind)
         level_inputs, fitted = [0] * LEVEL_INPUTS, 0
         if self.fits:
+            inputs = around_place.size_inputs(around, difference, kind)
             level_inputs = self._level_inputs(around, levels, around_place)
             fitted = 2 * self.level_fits[kind][k].predict(level_inputs)
             fitted = limited(fitted, -MOST_FITTED, MOST_FITTED)
             inputs += self._more_size_inputs(around, around_place, fitted)
             predicted = self.size_fits[kind][k].predict(inputs)
         else:
-            predicted = int(size_weights()[kind, k] @ inputs) >> 12
+            weights = sum_weights()[kind, k].tolist()
+            predicted = predicted_size(around, levels, around_place, kind, difference, weights)
         step = size_step(predicted)
         self._select_size(around, around_place, step, fitted, difference)
         self.sizes.select(

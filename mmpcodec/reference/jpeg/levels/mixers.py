@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from mmpcodec.reference.entropy.binary import ONE, BitCoder
-from mmpcodec.reference.entropy.logistic_mixing import LogisticMixing, learned
+from mmpcodec.reference.entropy.binary import ONE, BitCoder, moved
+from mmpcodec.reference.entropy.logistic_mixing import MOST_USES, LogisticMixing
 from mmpcodec.runtime.kernels import table
 
 SYNTAX = ("sizes", "ends", "firsts", "first signs", "signs", "tails")
@@ -24,7 +24,8 @@ START_WEIGHTS = {
     (3, "signs"): (8000, 600),
 }
 LEAST, MOST = 32, ONE - 32
-INPUTS = 20
+SUM_INPUTS, FITTED_INPUTS = 25, 20
+"""Inputs of the predicted size of forms 1 and 2, and those with weights of form 3."""
 SHAPES = {"sizes": (64, 15), "ends": (32, 64), "firsts": (32, 15), "signs": (384, 1)}
 """Steps and decisions of the tables of each group; that of signs is for all decisions."""
 
@@ -32,9 +33,17 @@ State = Callable[[int, int], tuple[int, int]]
 
 
 @cache
+def sum_weights() -> np.ndarray:
+    """Return the (3, 64, 25) weights of sizes in forms 1 and 2, in 1/4096, by kind and place."""
+    weights = table("jpeg_weights", "<i2")[: 3 * 64 * SUM_INPUTS]
+    return weights.reshape(3, 64, SUM_INPUTS).astype(int)
+
+
+@cache
 def size_weights() -> np.ndarray:
-    """Return the (3, 64, 20) weights of predicted sizes, in 1/4096, by kind and place."""
-    return table("jpeg_weights", "<i2").reshape(3, 64, INPUTS).astype(int)
+    """Return the (3, 64, 20) weights that those of form 3 start from, in 1/4096."""
+    weights = table("jpeg_weights", "<i2")[3 * 64 * SUM_INPUTS :]
+    return weights.reshape(3, 64, FITTED_INPUTS).astype(int)
 
 
 @cache
@@ -81,7 +90,8 @@ class OneModel:
         key = self._context, decision
         state = self._states.get(key) or self._first(*key)
         bit = coder.bit(syntax, state[0], bit)
-        self._states[key] = learned(state, bit)
+        one, uses = state
+        self._states[key] = moved(one, MOST if bit else LEAST, uses), min(uses + 1, MOST_USES)
         return bit
 
 

@@ -113,4 +113,4 @@ def size_step(predicted: int) -> int:
     """Return the step, 0 to 63, of a predicted logarithm of a size."""
     if predicted < 0:
         return 0
-    return predicted >> 2 if predicted < 192 else min(63, 48 + (predicted - 192 >> 3))
+    return predicted >> 2 if predicted < 192 else min(63, 48 + (predicted - 192 >> 4))

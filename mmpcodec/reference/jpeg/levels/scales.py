@@ -3,8 +3,6 @@
 Source: section "Levels of a stripe", "Scales", of ``docs/format/format.md``.
 """
 
-import math
-
 from mmpcodec.reference.integers import limited
 
 MOST_SCALED = 1023
@@ -12,8 +10,10 @@ MOST_SCALED = 1023
 
 
 def logarithm(size: int) -> int:
-    """Return 64 times the natural logarithm of 1 + size, rounded."""
-    return round(64 * math.log(1 + min(size, MOST_SCALED)))
+    """Return 64 for each doubling of 1 + size, linear between doublings."""
+    number = 1 + min(size, MOST_SCALED)
+    doublings = number.bit_length() - 1
+    return 64 * doublings + (64 * number >> doublings) - 64
 
 
 def coarse(size: int) -> int:
