@@ -28,7 +28,10 @@ struct Decisions {
     int count, first_far, skipped;
 };
 
-template <int Models>
+// Binary logarithm of the lines of a hashed model, where nothing else is said.
+constexpr int line_bits(int models) { return models == 8 ? 13 : 15; }
+
+template <int Models, int LineBits>
 class ModelLines {
 public:
     // `contexts` holds the number of contexts of each model, 0 for a hashed one.
@@ -61,7 +64,7 @@ public:
     }
 
 private:
-    static constexpr int kHashedLines = 1 << (Models == 8 ? 13 : 15);
+    static constexpr int kHashedLines = 1 << LineBits;
 
     static int groups(int decisions) { return (decisions + kLineDecisions - 1) / kLineDecisions; }
     static size_t lines_of(int contexts, int groups) {

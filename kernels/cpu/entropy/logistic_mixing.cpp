@@ -20,10 +20,10 @@ MixTables::MixTables() {
     for (int n = 0; n < 256; ++n) rate[n] = uint16_t(131072 / (2 * n + 3));
 }
 
-template <int Models>
-LogisticMixing<Models>::LogisticMixing(const Decisions& decisions,
-                                       const std::array<int, Models>& contexts,
-                                       const std::array<int, kMostSets>& rows)
+template <int Models, int LineBits>
+LogisticMixing<Models, LineBits>::LogisticMixing(const Decisions& decisions,
+                                                 const std::array<int, Models>& contexts,
+                                                 const std::array<int, kMostSets>& rows)
     : decisions_((decisions.count + kLineDecisions - 1) / kLineDecisions * kLineDecisions),
       lines_(decisions, contexts),
       weights_([&] {
@@ -46,5 +46,6 @@ LogisticMixing<Models>::LogisticMixing(const Decisions& decisions,
 
 template class LogisticMixing<8>;
 template class LogisticMixing<24>;
+template class LogisticMixing<24, 11>;
 
 }  // namespace mmp

@@ -38,7 +38,7 @@ struct WeightRates {
 };
 inline constexpr WeightRates kWeightRates;
 
-template <int Models>
+template <int Models, int LineBits = line_bits(Models)>
 class LogisticMixing {
 public:
     // `contexts` holds the number of contexts of each model, 0 for a hashed one; `rows` the number
@@ -92,7 +92,7 @@ private:
     }
 
     int decisions_;
-    ModelLines<Models> lines_;
+    ModelLines<Models, LineBits> lines_;
     size_t set_start_[kSets + 1];
     ZeroedLines<int16_t> weights_;
     Zeroed<uint16_t> seen_;
@@ -109,8 +109,8 @@ private:
     uint16_t* stage_ = nullptr;
 };
 
-template <int Models>
-MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
+template <int Models, int LineBits>
+MMP_INLINE int LogisticMixing<Models, LineBits>::predict(int decision) {
     lines_.find(decision);
     for (int from = 0; from < Models; from += 8) {
         const auto model = [&](int i) __attribute__((always_inline)) {
@@ -153,8 +153,8 @@ MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
                       65536 - kLeastOfModel);
 }
 
-template <int Models>
-MMP_INLINE Ints4 LogisticMixing<Models>::products(const int16_t* weights) const {
+template <int Models, int LineBits>
+MMP_INLINE Ints4 LogisticMixing<Models, LineBits>::products(const int16_t* weights) const {
     Ints4 sums{};
     for (int from = 0; from < Models; from += 8)
         sums += sums_of_pairs(loaded<Shorts8>(weights + from) + kStartWeight,
@@ -162,8 +162,8 @@ MMP_INLINE Ints4 LogisticMixing<Models>::products(const int16_t* weights) const 
     return sums;
 }
 
-template <int Models>
-MMP_INLINE void LogisticMixing<Models>::learn_weights(int set, int decision, int gain) {
+template <int Models, int LineBits>
+MMP_INLINE void LogisticMixing<Models, LineBits>::learn_weights(int set, int decision, int gain) {
     int16_t* w = weights(set, decision);
     const Shorts8 gains = Shorts8{} + int16_t(gain);
     for (int from = 0; from < Models; from += 8) {
@@ -174,8 +174,8 @@ MMP_INLINE void LogisticMixing<Models>::learn_weights(int set, int decision, int
     }
 }
 
-template <int Models>
-MMP_INLINE void LogisticMixing<Models>::learn(int decision, int bit) {
+template <int Models, int LineBits>
+MMP_INLINE void LogisticMixing<Models, LineBits>::learn(int decision, int bit) {
     const int32_t target = bit << 16;
     if (kHasLastStage) *stage_ = uint16_t(*stage_ + ((std::min(target, 65535) - *stage_) >> 6));
     const auto gain = [&](int set) __attribute__((always_inline)) {
@@ -221,5 +221,6 @@ MMP_INLINE void LogisticMixing<Models>::learn(int decision, int bit) {
 
 extern template class LogisticMixing<8>;
 extern template class LogisticMixing<24>;
+extern template class LogisticMixing<24, 11>;
 
 }  // namespace mmp

@@ -22,7 +22,7 @@ constexpr char kSection[] = "Kept JPEG files";
 constexpr size_t kStripeBytes = 1536 << 10;
 constexpr size_t kMostStripes = 16;
 // Files up to this size are coded in several forms.
-constexpr size_t kSmallFile = 64 << 10;
+constexpr size_t kSmallFile = 256 << 10;
 
 // Bytes of a file for which memory is taken before they are decoded.
 constexpr size_t kMostReserved = size_t{64} << 20;

@@ -116,6 +116,8 @@ class LogisticMixing:
     first_state : callable or None
         Returns the (probability, uses) from which the first model starts for a context and a
         decision; without it, they are 1/2 and 0.
+    line_bits : int or None
+        Binary logarithm of the lines of a hashed model; None for that of ``LINE_BITS``.
 
     Attributes
     ----------
@@ -134,8 +136,10 @@ class LogisticMixing:
         hashed: Collection[int],
         start_weights: tuple[int, int] | None = None,
         first_state: Callable[[int, int], tuple[int, int]] | None = None,
+        line_bits: int | None = None,
     ):
         self.models, self.hashed = models, hashed
+        self.line_bits = LINE_BITS[models] if line_bits is None else line_bits
         self._start_weights, self._first_state = start_weights, first_state
         self.weight_sets = WEIGHT_SETS[models]
         self.last_stage = self.weight_sets > 1
@@ -226,7 +230,7 @@ class LogisticMixing:
     def _key(self, model: int, context: int, decision: int) -> tuple[int, int, int]:
         """Return the key of a model's state."""
         if model in self.hashed:
-            line = hashed_line(context, decision, LINE_BITS[self.models])
+            line = hashed_line(context, decision, self.line_bits)
             return model, line, decision % LINE_DECISIONS
         return model, context, decision
 

@@ -6,6 +6,7 @@
 #include "cpu/jpeg/levels/near.h"
 #include "cpu/jpeg/levels/stripe_coder.h"
 #include "cpu/jpeg/zigzag.h"
+#include "cpu/runtime/interrupts.h"
 
 namespace mmp::jpeg {
 
@@ -449,7 +450,10 @@ void code_stripe(const Picture& picture, int first_row, int rows, Bits& bits) {
     const auto coder = std::make_unique<StripeCoder<Form, Bits>>(picture, first_row, rows);
     for (int number = 0; number < coder->components(); ++number) {
         coder->begin_component(number);
-        for (int row = 0; row < coder->rows(number); ++row) code(*coder, bits, number, row);
+        for (int row = 0; row < coder->rows(number); ++row) {
+            stop_if_interrupted();
+            code(*coder, bits, number, row);
+        }
     }
     bits.finish();
 }

@@ -53,6 +53,9 @@ template <int Models>
 struct MixerOf { using Type = LogisticMixing<Models>; };
 template <>
 struct MixerOf<1> { using Type = OneModel; };
+// More lines need more memory than stripes of a picture of some megapixels should take.
+template <>
+struct MixerOf<24> { using Type = LogisticMixing<24, 11>; };
 template <int Models>
 using Mixer = typename MixerOf<Models>::Type;
 

@@ -15,6 +15,8 @@ from mmpcodec.runtime.kernels import table
 SYNTAX = ("sizes", "ends", "firsts", "first signs", "signs", "tails")
 MODELS = {1: 1, 2: 8, 3: 24}
 """Models of a decision, by form."""
+LINE_BITS = {3: 11}
+"""Binary logarithm of the lines of a hashed model, by form, where it is not the usual one."""
 USES = {1: 12, 2: 24, 3: 24}
 """Uses of a first model that starts from a table, by form."""
 START_WEIGHTS = {
@@ -125,7 +127,8 @@ def mixer_of(group: str, form: int) -> OneModel | LogisticMixing:
     if form == 1:
         return OneModel(state)
     models = MODELS[form]
-    return LogisticMixing(models, range(1, models), START_WEIGHTS.get((form, group)), state)
+    weights, bits = START_WEIGHTS.get((form, group)), LINE_BITS.get(form)
+    return LogisticMixing(models, range(1, models), weights, state, bits)
 
 
 def listed(contexts: Sequence[int], form: int) -> list[int]:
