@@ -79,7 +79,9 @@ def test_small_files_are_kept_in_the_smallest_form():
     sizes = [len(kept(FILES["one pixel"], form)) for form in FORMS]
     assert sizes == sorted(sizes, reverse=True)
     assert _cpu.encode_jpeg(FILES["one pixel"], 3, 1, MOST)[1] == 1
-    assert _cpu.encode_jpeg(made(data.astronaut(), quality=90), 3, 1, MOST)[1] == 3
+    large = made(np.tile(photograph(256), (4, 4, 1)), quality=98)
+    assert len(large) > 256 << 10
+    assert _cpu.encode_jpeg(large, 3, 1, MOST)[1] == 3
 
 
 def test_a_picture_in_the_file_is_coded_too():
