@@ -45,6 +45,11 @@ class KeptJpeg:
     offset: int = 0
 
     @property
+    def most_coded_bytes(self) -> int:
+        """Most bytes of the description, and of the file, that are coded as bytes of any kind."""
+        return 2 * self.file_bytes + 1024
+
+    @property
     def tools(self) -> LosslessTools:
         """The form as tools, by which layers are described."""
         return LosslessTools(self.form)

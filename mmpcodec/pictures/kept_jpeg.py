@@ -16,6 +16,7 @@ from PIL import JpegImagePlugin
 from mmpcodec.backends import jpeg as jpegs
 from mmpcodec.codec.encoding import Encoding, Statistics
 from mmpcodec.codec.kept_jpeg import coding_of
+from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.errors import FormatError, MmpError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
@@ -114,16 +115,20 @@ def encode(
         raise MmpError(f"JPEG file of {len(data)} bytes: at most {MOST_FILE_BYTES} can be kept")
     header = header_of(data, metadata)
     most = most_level_bytes(header.width, header.height)
-    found = jpegs.encode(data, form, most, threads=threads)
-    kept = KeptJpeg(found.form, len(data), found.payload)
+    for own in range(form, 0, -1):  # a lower form opens sooner
+        found = jpegs.encode(data, own, most, threads=threads)
+        kept = KeptJpeg(found.form, len(data), found.payload)
+        tile = layers.write_jpeg(header, kept, zlib.crc32(data))
+        file = container.write(container.with_sizes(header, (len(tile),)), [tile])
+        if opens_by_default(file):
+            break
     if verify:
         _check(data, kept, most, threads)
-    tile = layers.write_jpeg(header, kept, zlib.crc32(data))
     header = container.with_sizes(header, (len(tile),))
     encoding = Encoding(
         header,
         0.0,
-        container.write(header, [tile]),
+        file,
         layers=(coding_of(kept, BACKEND),),
         seconds=time.perf_counter() - started,
         measured=Statistics(0.0, 0, Totals(), BACKEND),

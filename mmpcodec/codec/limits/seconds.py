@@ -55,11 +55,15 @@ BLOCKS_REACH = 1.6e-3
 """Seconds for a sample of blocks in small blocks of templates, and for those a byte can hold."""
 BLOCKS_BYTE = 1e-6
 
-JPEG_LEVEL = 4e-9
-JPEG_FILE_BYTE = {1: 0.6e-6, 2: 1.5e-6, 3: 8e-6}
-JPEG_REACH = {1: 1e-3, 2: 2e-3, 3: 8e-3}
-"""Seconds for a level of a kept JPEG file that takes nearly no bits; for a byte of the file, by
-form; for the levels that a byte of the payload can hold, by form."""
+JPEG_FLAT = {1: 2.5e-9, 2: 6e-9, 3: 18e-9}
+JPEG_LEVEL = {1: 0.1e-6, 2: 0.45e-6, 3: 2.2e-6}
+JPEG_REACH = {1: 0.1e-3, 2: 0.5e-3, 3: 2e-3}
+"""Seconds for a level of a kept JPEG file that takes nearly no bits, by form; for one that takes
+some; for those that a byte of the payload can hold."""
+JPEG_CODED_BYTE, JPEG_CODED_REACH = 1e-6, 1e-3
+JPEG_FILE_BYTE = 0.05e-6
+"""Seconds for a byte of a kept JPEG file that is coded as such; for those that a byte of the
+payload can hold; for any byte of the file."""
 
 
 def seconds_to_decode(
@@ -117,8 +121,10 @@ def seconds_within(
 
 def _jpeg_seconds(kept: KeptJpeg, tile: Tile) -> float:
     """Return the seconds for the file, and for the samples that are made of it."""
-    levels = most_level_bytes(tile.width, tile.height) // LEVEL_BYTES
-    return levels * JPEG_LEVEL + kept.file_bytes * JPEG_FILE_BYTE[kept.form]
+    size, levels = len(kept.payload), most_level_bytes(tile.width, tile.height) // LEVEL_BYTES
+    dense = min(levels * JPEG_LEVEL[kept.form], size * JPEG_REACH[kept.form])
+    coded = min(kept.most_coded_bytes * JPEG_CODED_BYTE, size * JPEG_CODED_REACH)
+    return levels * JPEG_FLAT[kept.form] + dense + coded + kept.file_bytes * JPEG_FILE_BYTE
 
 
 def _palette_seconds(palette: Palette, tile: Tile, colours: int) -> float:

@@ -40,10 +40,10 @@ const TWO_VALUES_BYTES = 3 * 2 ** 20;
 const TWO_VALUES_LINE_BYTES = [0, 120, 240, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
 /** Of a kept JPEG file, by form of 1 to 3; of each byte of the file. */
-const JPEG_BYTES = [0, 8, 16, 32].map((size) => size * 2 ** 20);
+const JPEG_BYTES = [0, 8, 20, 32].map((size) => size * 2 ** 20);
 const JPEG_FILE_BYTES = 12;
-/** Of a new instance, and of tables that are written in part, by form of 1 to 3. */
-const JPEG_INSTANCE_BYTES = [0, 4, 20, 324].map((size) => size * 2 ** 20);
+/** Of a new instance. */
+const JPEG_INSTANCE_BYTES = 4 * 2 ** 20;
 /**
  * Of each pixel of the rows of a chain, in bits and words, and columns beside each row that count as
  * well; how many times the limit of samples they may have.
@@ -79,9 +79,15 @@ const TREES_BYTE = 3e-6;
 const BLOCKS_SAMPLE = 0.3e-6;
 const BLOCKS_REACH = 1.6e-3;
 const BLOCKS_BYTE = 1e-6;
-/** Of a level of a kept JPEG file that takes nearly no bits; of a byte of it, by form of 1 to 3. */
-const JPEG_LEVEL = 4e-9;
-const JPEG_FILE_BYTE = [0, 0.6e-6, 1.5e-6, 8e-6];
+/**
+ * Of a level of a kept JPEG file that takes nearly no bits, by form of 1 to 3; of one that takes
+ * some; of those that a byte of the payload can hold.
+ */
+const JPEG_FLAT = [0, 2.5e-9, 6e-9, 18e-9];
+const JPEG_LEVEL = [0, 0.1e-6, 0.45e-6, 2.2e-6];
+const JPEG_REACH = [0, 0.1e-3, 0.5e-3, 2e-3];
+/** Of a byte that is coded as such; of those that a byte of the payload can hold; of any byte. */
+const [JPEG_CODED_BYTE, JPEG_CODED_REACH, JPEG_FILE_BYTE] = [1e-6, 1e-3, 0.05e-6];
 const LEVELS = 256;
 const MOST_INSERTIONS = 2 * (16 ** 2 - 1);
 
@@ -162,8 +168,12 @@ export function checkSeconds(tiles, planes, limits) {
  * @param {import("./format/jpeg.js").KeptJpeg} kept
  * @param {Tile} tile
  */
-const jpegSeconds = ({ form, bytes }, tile) =>
-  (mostLevelBytes(tile) / LEVEL_BYTES) * JPEG_LEVEL + bytes * JPEG_FILE_BYTE[form];
+const jpegSeconds = ({ form, bytes, payload }, tile) => {
+  const levels = mostLevelBytes(tile) / LEVEL_BYTES;
+  const dense = Math.min(levels * JPEG_LEVEL[form], payload.length * JPEG_REACH[form]);
+  const coded = Math.min((2 * bytes + 1024) * JPEG_CODED_BYTE, payload.length * JPEG_CODED_REACH);
+  return levels * JPEG_FLAT[form] + dense + coded + bytes * JPEG_FILE_BYTE;
+};
 
 /**
  * Returns the seconds for the weights of all strips of some planes.
@@ -277,7 +287,7 @@ function chainBytes(last, earlier, { maxSamples }) {
  * @param {Tile} tile
  */
 const jpegBytes = ({ form, bytes }, tile) =>
-  mostLevelBytes(tile) + JPEG_FILE_BYTES * bytes + JPEG_BYTES[form] + JPEG_INSTANCE_BYTES[form];
+  mostLevelBytes(tile) + JPEG_FILE_BYTES * bytes + JPEG_BYTES[form] + JPEG_INSTANCE_BYTES;
 
 /**
  * Returns the bytes for models, tables, sums and dictionaries of a layer of some planes.
