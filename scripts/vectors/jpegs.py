@@ -16,9 +16,10 @@ from PIL import Image
 from mmpcodec.backends import jpeg as jpegs
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
-from mmpcodec.format.jpeg import KeptJpeg
+from mmpcodec.format.jpeg import KeptJpeg, most_level_bytes
 from mmpcodec.pictures import kept_jpeg
 from mmpcodec.reference.jpeg.bytes_coder import decode_bytes, encode_bytes
+from mmpcodec.reference.jpeg.codec import encode_file
 from mmpcodec.reference.jpeg.description import (
     Description,
     NumberReader,
@@ -99,8 +100,17 @@ def kept_files() -> Iterator[tuple[str, Callable[[], bytes], int]]:
 
 
 def encoded(file: bytes, form: int) -> bytes:
-    """Return the mmp file of a JPEG file."""
-    return kept_jpeg.encode(file, form).data
+    """Return the mmp file of a JPEG file in this form, even if a lower one is smaller."""
+    header = kept_jpeg.header_of(file)
+    most = most_level_bytes(header.width, header.height)
+    return _with_payload(header, file, form, encode_file(file, form, most))
+
+
+def _with_payload(header: Header, file: bytes, form: int, payload: bytes) -> bytes:
+    """Return the mmp file of a JPEG file with this payload."""
+    kept = KeptJpeg(form, len(file), payload)
+    tile = layers.write_jpeg(header, kept, int.from_bytes(crc_of(file), "big"))
+    return container.write(container.with_sizes(header, (len(tile),)), [tile])
 
 
 def damaged_jpegs(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
@@ -168,10 +178,7 @@ def _with_too_many_levels() -> bytes:
     """Return the file of a flat picture of 2^22 + 2^15 levels under a header of one pixel."""
     file = made(np.full((2064, 2048), 90, np.uint8), quality=50, optimize=True)
     found = jpegs.encode(file, 1, 1 << 40)
-    header = Header(1, 1, Form.GRAY)
-    kept = KeptJpeg(1, len(file), found.payload)
-    tile = layers.write_jpeg(header, kept, int.from_bytes(crc_of(file), "big"))
-    return container.write(container.with_sizes(header, (len(tile),)), [tile])
+    return _with_payload(Header(1, 1, Form.GRAY), file, 1, found.payload)
 
 
 def _with_description(data: bytes, change: Callable[[Description], None]) -> bytes:

@@ -1,7 +1,7 @@
 """Section Fitted levels of the text: the predictors of form 3, without their inputs."""
 
 import numpy as np
-from independent.jpeg.tables import SIZE_WEIGHTS
+from independent.jpeg.tables import SIZE_PRIORS
 from independent.lossless.fitted_prediction import solved
 
 
@@ -31,7 +31,7 @@ class Predictors:
 
     def __init__(self, q):
         self.first = Predictor([4096 if i == 14 else 0 for i in range(20)], 20000)
-        self.sizes = [Predictor(SIZE_WEIGHTS[q][k] + [0] * 8, 50000) for k in range(64)]
+        self.sizes = [Predictor(SIZE_PRIORS[q][k] + [0] * 8, 1600000) for k in range(64)]
         self.levels = [Predictor([0] * 29, 1000) for k in range(64)]
 
     def fit(self):

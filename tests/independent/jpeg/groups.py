@@ -1,12 +1,9 @@
 """Section Levels of a stripe of the text: how bits of the groups get their probabilities."""
 
-import math
-
 from independent.arithmetic import limited
 from independent.jpeg.tables import STATES
-from independent.lossless.logistic_mixing import Mixing, learn
+from independent.lossless.logistic_mixing import Mixing
 
-LOG = [math.floor(64 * math.log1p(s) + 0.5) for s in range(1024)]
 MODELS = {1: 1, 2: 8, 3: 24}
 WEIGHTS = {
     ("sizes", 2): (12000, 1000),
@@ -20,7 +17,9 @@ PER_KIND = {"sizes": 64 * 64, "ends": 32, "firsts": 32, "signs": 384}
 
 
 def log(s):
-    return LOG[min(s, 1023)]
+    r = 1 + min(s, 1023)
+    d = r.bit_length() - 1
+    return 64 * d + (((64 * r) >> d) - 64)
 
 
 def c(s):
@@ -58,7 +57,7 @@ class MixedGroup(Mixing):
         super().__init__(
             coder,
             [False] + [True] * (count - 1),
-            2**15 if form == 3 else 2**13,
+            2**11 if form == 3 else 2**13,
             4 if form == 3 else 1,
             [first] + [others] * (count - 1),
             last_stage=form == 3,
@@ -88,8 +87,10 @@ class PlainGroup:
         model = self.models.get(key)
         if model is None:
             model = self.models[key] = start_of(self.name, 1, *key)
-        bit = self.coder.bit(limited(model[0], 32, 65504))
-        learn(model, bit)
+        p, uses = model
+        bit = self.coder.bit(limited(p, 32, 65504))
+        target = 65504 if bit else 32
+        model[:] = p + (((target - p) * (131072 // (2 * uses + 3))) >> 16), min(uses + 1, 127)
         return bit
 
 

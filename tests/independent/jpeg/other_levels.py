@@ -3,7 +3,7 @@
 from independent.arithmetic import limited, trunc
 from independent.jpeg.around import NONE
 from independent.jpeg.groups import c, log, n, sg
-from independent.jpeg.tables import SIZE_WEIGHTS
+from independent.jpeg.tables import SUM_WEIGHTS
 from independent.jpeg.zigzag import ZIGZAG
 
 
@@ -56,14 +56,13 @@ class Level:
             predictors = self.stripe.predictors[self.q]
             inputs = self.inputs_of_level()
             self.fitted = limited(2 * predictors.levels[k].predicted(inputs), -8000, 8000)
-        inputs_of_size = self.inputs_of_size()
         if self.form == 3:
-            inputs_of_size += self.more_inputs_of_size()
+            inputs_of_size = self.inputs_of_fitted_size()
             p = predictors.sizes[k].predicted(inputs_of_size)
         else:
-            weights = SIZE_WEIGHTS[self.q][k]
-            p = sum(w * each for w, each in zip(weights, inputs_of_size, strict=True)) >> 12
-        self.s = 0 if p < 0 else p >> 2 if p < 192 else min(63, 48 + ((p - 192) >> 3))
+            weights = SUM_WEIGHTS[self.q][k]
+            p = sum(w * each for w, each in zip(weights, self.inputs_of_size(), strict=True)) >> 12
+        self.s = 0 if p < 0 else p >> 2 if p < 192 else min(63, 48 + ((p - 192) >> 4))
         size = self.size()
         level = -size if size and self.sign(size) else size
         if not -32768 <= level <= 32767:
@@ -95,20 +94,36 @@ class Level:
         self.difference = abs(self.block.difference)
 
     def inputs_of_size(self):
+        """Those of forms 1 and 2."""
+        o, k = self.o, self.k
+        found = [self.l, self.a, self.la, self.ra, abs(o.LL.levels[k]), abs(o.AA.levels[k])]
+        inputs = [*map(log, found)]
+        inputs.append(
+            sum(log(abs(beside(each.levels, k, 0, i))) for each in (o.L, o.A) for i in (-1, 1))
+        )
+        inputs.append(
+            sum(log(abs(beside(each.levels, k, i, 0))) for each in (o.L, o.A) for i in (-1, 1))
+        )
+        inputs += map(log, (self.rest, o.cL + o.cA, self.E, self.difference))
+        of_Y = 4 * sum(abs(x.levels[k]) for x in o.Y) // len(o.Y) if self.q else 0
+        inputs += [64, log(of_Y), log(self.b)]
+        for i in (-1, -2, -8, -16, -9, -7, 7, -10):
+            inputs.append(log(abs(self.block.levels[k + i])) if 0 < k + i < 64 else 0)
+        return [*inputs, log(abs(self.up)), log(abs(self.side))]
+
+    def inputs_of_fitted_size(self):
         o, k = self.o, self.k
         found = [self.l, self.a, self.la, self.ra, abs(o.LL.levels[k]), abs(o.AA.levels[k])]
         found += [self.w, self.n, self.d, self.f, abs(self.up), abs(self.side), self.rest]
         found += [o.cL + o.cA, self.y >> 1 if self.q else self.S + self.T]
         found.append(self.b if o.B else self.m)
-        last = self.E, self.r(o.L, o.A) + self.t(o.L, o.A), self.difference
-        return [*map(log, found), 64, *map(log, last)]
-
-    def more_inputs_of_size(self):
-        o, r, t = self.o, self.r, self.t
-        found = [r(o.L), r(o.A), t(o.L), t(o.A), r(o.RA) + t(o.RA), r(o.LA) + t(o.LA)]
+        inputs = [*map(log, found), 64]
+        r, t = self.r, self.t
+        found = [self.E, r(o.L, o.A) + t(o.L, o.A), self.difference]
+        found += [r(o.L), r(o.A), t(o.L), t(o.A), r(o.RA) + t(o.RA), r(o.LA) + t(o.LA)]
         found.append(r(*o.Y) + t(*o.Y) if self.q else self.l + self.a)
         found.append(r(o.B) + t(o.B) if o.B else abs(self.fitted) >> 3)
-        return [*map(log, found)]
+        return [*inputs, *map(log, found)]
 
     def inputs_of_level(self):
         o, k = self.o, self.k

@@ -1,7 +1,10 @@
 """The files of tables that kept JPEG files need."""
 
 import hashlib
+import math
 from pathlib import Path
+
+import numpy as np
 
 FOLDER = Path(__file__).parents[3] / "kernels/shared/tables"
 
@@ -19,28 +22,28 @@ USUAL_BYTES = table(
     3965,
     "3de617b3073282d6fc64412b687e54775bb978edf56d34b117526d419d34c328",
 )
-_WEIGHTS = memoryview(
-    table(
-        "jpeg_weights.bin",
-        7680,
-        "6fb659ec3a6d31395d14a7e670954dd9743205fef00f43a01fa642ee24e3e219",
-    )
+_WEIGHTS = table(
+    "jpeg_weights.bin",
+    17280,
+    "1468a56e344d0ea39e5b9482c00a75b77604c906abf6818c67b57101a9d62eab",
 )
 _STATES = table(
     "jpeg_states.bin",
     7744,
-    "5e2f8b068ba5233f902d76b58dc6f943d967f3b2973e831413f2009daf3b23d9",
+    "f6241e230e3376096544bae104093b559500c5d224dd6fb45c361c29268e8342",
 )
 
 
-def _size_weights(q, k):
-    start = 40 * (64 * q + k)
-    pairs = [_WEIGHTS[start + i : start + i + 2] for i in range(0, 40, 2)]
-    return [int.from_bytes(pair, "little", signed=True) for pair in pairs]
+def _size_weights(start, count):
+    """The weights of each kind and level in the part that starts at a byte."""
+    shape = 3, 64, count
+    return np.frombuffer(_WEIGHTS, "<i2", math.prod(shape), start).reshape(shape).tolist()
 
 
-SIZE_WEIGHTS = [[_size_weights(q, k) for k in range(64)] for q in range(3)]
-"""Twenty weights of each kind and level."""
+SUM_WEIGHTS = _size_weights(0, 25)
+"""Of each kind and level, the weights of the predicted size in forms 1 and 2."""
+SIZE_PRIORS = _size_weights(2 * 3 * 64 * 25, 20)
+"""Of each kind and level, the first priors of the predictor of sizes in form 3."""
 
 
 def _states():
