@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mmpcodec.codec.decoder import Inspection, decode, inspect
     from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
     from mmpcodec.codec.encoding import Encoding, Pass
-    from mmpcodec.codec.original import kept_file
     from mmpcodec.codec.rate_control.targets import Target
     from mmpcodec.codec.regions import decode_scaled
     from mmpcodec.errors import (
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from mmpcodec.options import EncodeOptions
     from mmpcodec.params import EncodeParams
     from mmpcodec.pictures.encoding import encode_file
+    from mmpcodec.pictures.kept_jpeg import kept_file
     from mmpcodec.pictures.mmp.series import Pictures, SeriesPicture
     from mmpcodec.pictures.mmp.series import open as open
     from mmpcodec.pictures.samples import imread
@@ -113,7 +113,6 @@ __getattr__, __dir__ = lazy.names(
             "encode_pictures",
         ),
         "mmpcodec.codec.encoding": ("Encoding", "Pass"),
-        "mmpcodec.codec.original": ("kept_file",),
         "mmpcodec.codec.rate_control.targets": ("Target",),
         "mmpcodec.codec.regions": ("decode_scaled",),
         "mmpcodec.errors": (
@@ -140,6 +139,7 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("EncodeParams",),
         "mmpcodec.pictures.encoding": ("encode_file",),
+        "mmpcodec.pictures.kept_jpeg": ("kept_file",),
         "mmpcodec.pictures.mmp.series": ("Pictures", "SeriesPicture", "open"),
         "mmpcodec.pictures.samples": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),

@@ -1,4 +1,4 @@
-"""Keep JPEG files bit for bit: which ones, and their mmp files.
+"""Keep JPEG files bit for bit: which ones, their mmp files, and the same files again.
 
 Source: section "Kept JPEG files" of ``docs/format/format.md``.
 """
@@ -8,21 +8,26 @@ import io
 import time
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import JpegImagePlugin
 
+from mmpcodec import backends
 from mmpcodec.backends import jpeg as jpegs
+from mmpcodec.codec.decoder import viewed
 from mmpcodec.codec.encoding import Encoding, Statistics
-from mmpcodec.codec.kept_jpeg import coding_of
+from mmpcodec.codec.kept_jpeg import check_work, coding_of, file_of, is_kept, stream_of
 from mmpcodec.codec.limits.seconds import opens_by_default
-from mmpcodec.errors import FormatError, MmpError
+from mmpcodec.errors import FormatError, MmpError, ParameterError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.jpeg import MOST_FILE_BYTES, KeptJpeg, most_level_bytes
+from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeParams
+from mmpcodec.opening.contents import errors_named, picture_of
+from mmpcodec.opening.header import check_end, read_header
+from mmpcodec.params import EncodeParams, check_threads
 from mmpcodec.pictures.compressed import jpeg
 from mmpcodec.pictures.compressed.frame_size import jpeg_frame
 from mmpcodec.samples import Form
@@ -149,6 +154,56 @@ def _remarks(data: bytes, found: jpegs.EncodedJpeg) -> Iterator[str]:
             f"{coded} of its {len(data)} bytes are not the coefficients of a picture of 8 bits "
             "with Huffman codes, and are kept as bytes of any kind"
         )
+
+
+def kept_file(
+    data: Any,
+    /,
+    *,
+    page: int | None = None,
+    limits: DecodeLimits | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> bytes:
+    """Return the JPEG file that a picture keeps, bit for bit.
+
+    Parameters
+    ----------
+    data, page, limits, backend, threads
+        See ``decode``.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    FormatError
+        When the bytes are not a valid file, or beyond the limits; see ``decode``.
+    ParameterError
+        When the picture keeps no JPEG file, or the file has no such picture.
+    BackendUnavailable
+        When the named backend cannot run here, or does not decode.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import mmpcodec
+    >>> data = mmpcodec.encode_file("photo.jpg", lam=0)      # doctest: +SKIP
+    >>> mmpcodec.kept_file(data) == Path("photo.jpg").read_bytes()  # doctest: +SKIP
+    True
+    """
+    limits, at_once = limits or DEFAULT_LIMITS, check_threads(threads)
+    name = backends.get(backend, decodes=True).name
+    source = picture_of(viewed(data), page, limits)
+    with errors_named(source):
+        header = read_header(source)
+        if not is_kept(source, header):
+            raise ParameterError("data: keeps no JPEG file; mmpcodec.decode gives the samples")
+        check_end(header, source)
+        stream = stream_of(source, header)
+        check_work(stream, header, len(source), limits, at_once)
+        return file_of(stream, header, backend=name, threads=at_once)
 
 
 def _check(data: bytes, kept: KeptJpeg, most: int, threads: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Readers of files with solver problems; ``docs/guide/solve.md`` has examples.
+"""Readers of files with solver problems; ``docs/guide/solvers/solve.md`` has examples.
 
 A malformed file, or a number outside the range of the solvers, raises a ``ParameterError`` that
 names the file and the field or line. The solvers check everything else.

@@ -11,6 +11,7 @@ from mmpcodec.cli import options, run
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
+from mmpcodec.cli.copies import Copied
 from mmpcodec.cli.decoding import by_tiles, originals
 from mmpcodec.cli.decoding.formats import FORMATS, SUFFIXES, format_of_output, has_one
 from mmpcodec.cli.decoding.pages import Decoding, apart
@@ -18,7 +19,6 @@ from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.work import DecodeWork
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
-from mmpcodec.cli.inputs.copies import Copied
 from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.inputs.pages import Page, Pages, check_pages
 from mmpcodec.cli.jobs import Existing, Job, plan

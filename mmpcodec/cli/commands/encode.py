@@ -12,6 +12,7 @@ from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import placed, spread
+from mmpcodec.cli.copies import Copied, copied
 from mmpcodec.cli.encoding import archives, jpeg_files, reading
 from mmpcodec.cli.encoding.archives import archived
 from mmpcodec.cli.encoding.book_options import BookOptions
@@ -35,7 +36,6 @@ from mmpcodec.cli.encoding.sources import (
     work_of,
 )
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.inputs.copies import Copied, copied
 from mmpcodec.cli.inputs.pages import ChainPages, Page, Pages, Split, Together
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, quality_text, rate_text, tools_text

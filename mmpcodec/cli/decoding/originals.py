@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mmpcodec.cli import output
+from mmpcodec.cli.copies import with_copies
 from mmpcodec.cli.decoding.formats import DEFAULT_FORMAT, SUFFIXES
 from mmpcodec.cli.help import OUTPUT
-from mmpcodec.cli.inputs.copies import with_copies
 from mmpcodec.cli.jobs import Job
 from mmpcodec.errors import MmpError
 from mmpcodec.format.collection import Role

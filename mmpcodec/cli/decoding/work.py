@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
+from mmpcodec.cli.copies import Copied, copied
 from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.cli.decoding.damage import (
     damage,
@@ -27,7 +28,6 @@ from mmpcodec.cli.decoding.pages import (
 )
 from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.scaled import scaled
-from mmpcodec.cli.inputs.copies import Copied, copied
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FormatError, PictureError

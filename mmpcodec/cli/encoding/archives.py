@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from mmpcodec.cli import output
+from mmpcodec.cli.copies import Copied, copied, with_copies
 from mmpcodec.cli.encoding.choices import FLAGS
 from mmpcodec.cli.help import OUTPUT
-from mmpcodec.cli.inputs.copies import Copied, copied, with_copies
 from mmpcodec.cli.inputs.folders import PICTURES_AND_STORES as PICTURES
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.options import check_alone
