@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from PIL import Image
-from support.jpeg_files import changed, files, made, photograph
+from support.files.jpeg_files import changed, files, made, photograph
 
 import mmpcodec
 from mmpcodec import pictures

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from support.jpeg_files import files as jpeg_files
-from support.jpeg_files import made, photograph
+from support.files.jpeg_files import files as jpeg_files
+from support.files.jpeg_files import made, photograph
 
 from mmpcodec import pictures
 from mmpcodec.metadata import Metadata

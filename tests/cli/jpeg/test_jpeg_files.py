@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from support.jpeg_files import files, made, photograph
+from support.files.jpeg_files import files, made, photograph
 
 import mmpcodec
 from mmpcodec import pictures

@@ -1,6 +1,6 @@
 """Size and time of JPEG files that are kept bit for bit, beside the programs that keep them.
 
-    python scripts/bench/codec/jpeg_files.py FILE... --out ROWS [--program NAME=PATH]...
+    python scripts/bench/jpeg_files.py FILE... --out ROWS [--program NAME=PATH]...
 
 Keeps each file with each coder, gives it back and compares, in one process after the other. Writes
 a data file of docs/benchmarks to ROWS, and prints its table as Markdown: for each coder the mean of
@@ -212,7 +212,7 @@ def main() -> None:
     head = {
         "run": "jpeg-files",
         "what": what,
-        "command": "python scripts/bench/codec/jpeg_files.py FILE... --out ROWS",
+        "command": "python scripts/bench/jpeg_files.py FILE... --out ROWS",
         "date": f"{date.today()}",
         "commit": given.commit,
         "hardware": machine(),
