@@ -160,7 +160,8 @@ def test_keeps_jpeg_files_as_the_stream(vector):
     payload = codec.encode_file(file, form, most_level_bytes(header.width, header.height))
     assert stream.endswith(payload)
     coded = kept_jpeg.encode(file, form).encoding
-    if coded.layers[0].tools.lossless_form == form:  # a lower one may be smaller
+    chosen = coded.layers[0].tools.lossless_form  # a lower one may be smaller
+    if chosen == form and "cut" not in vector.name:  # encoders may cut a scan at other places
         assert coded.data == stream
 
 
