@@ -265,6 +265,7 @@ def plan(
     natural: bool = False,
     parted: Callable[[list[Job]], list[Job]] | None = None,
     joining: str = "",
+    advice: str = APPEND,
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
@@ -281,6 +282,7 @@ def plan(
         folder=folder,
         keep_extension=keep_extension,
         joining=joining,
+        advice=advice,
     )
     there = outputs_at(folder)
     return settle(resumed(jobs, there) if resumed else jobs, existing, folder, there)

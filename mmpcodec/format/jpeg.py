@@ -18,7 +18,7 @@ SECTION = "Kept JPEG files"
 CODING = 4
 """The number of the coding that says that a tile is a JPEG file."""
 MOST_FILE_BYTES = 1 << 31
-LEVELS_OF_PIXEL, LEVELS_BESIDE = 8, 1 << 22
+LEVELS_OF_PIXEL, LEVELS_BESIDE = 4, 1 << 22
 """Most levels of all pictures of a file: for each pixel of the header's picture, and besides."""
 LEVEL_BYTES = 2
 """Bytes of a level in memory."""

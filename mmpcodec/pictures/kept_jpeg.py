@@ -37,8 +37,11 @@ from mmpcodec.trace import Totals
 START = b"\xff\xd8\xff"
 """First bytes of a file that is kept."""
 BACKEND = "cpu"
-FEW = 0.5
-"""A file of which a smaller part is coded as levels is remarked on."""
+FEW, MANY = 0.5, 1 << 16
+"""A file is remarked on if no byte of it is coded as levels, or a smaller part than this, and so
+many bytes are not."""
+OPENS_LATE = "takes longer to decode than is allowed by default; mmp decode --max-seconds opens it"
+"""The remark on a file that is beyond the default limits."""
 
 
 class KeptFile(NamedTuple):
@@ -138,7 +141,8 @@ def encode(
         seconds=time.perf_counter() - started,
         measured=Statistics(0.0, 0, Totals(), BACKEND),
     )
-    return KeptFile(encoding, tuple(_remarks(data, found)))
+    late = () if opens_by_default(file) else (OPENS_LATE,)
+    return KeptFile(encoding, (*_remarks(data, found), *late))
 
 
 def _remarks(data: bytes, found: jpegs.EncodedJpeg) -> Iterator[str]:
@@ -148,10 +152,10 @@ def _remarks(data: bytes, found: jpegs.EncodedJpeg) -> Iterator[str]:
         kind = jpeg_frame(data).unsupported
     if kind:
         yield f"holds {kind}, which this program does not show; the file itself is kept"
-    if found.scan_bytes < FEW * len(data):
-        coded = len(data) - found.scan_bytes
+    others = len(data) - found.scan_bytes
+    if found.scan_bytes == 0 or (others >= MANY and found.scan_bytes < FEW * len(data)):
         yield (
-            f"{coded} of its {len(data)} bytes are not the coefficients of a picture of 8 bits "
+            f"{others} of its {len(data)} bytes are not the coefficients of a picture of 8 bits "
             "with Huffman codes, and are kept as bytes of any kind"
         )
 

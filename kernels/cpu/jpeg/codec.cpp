@@ -319,6 +319,10 @@ private:
         if (is_first) decode_picture(scan.picture);
         if (!picture->components[picture->scan.components[0]].levels.get())
             throw CorruptPayload("a picture has no levels", kSection);
+        if (!picture->counts_scan())
+            throw CorruptPayload("scans have more than " + std::to_string(kMostPasses) +
+                                     " times the blocks of their picture",
+                                 kSection);
         write_scan_data(*picture, scan.details, bytes_, file_size_);
         if (bytes_.size() > file_size_) too_large();
         position = bytes_.size();

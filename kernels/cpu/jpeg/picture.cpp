@@ -148,6 +148,16 @@ uint64_t Picture::level_bytes() const {
     return blocks * kBlockLevels * sizeof(int16_t);
 }
 
+bool Picture::counts_scan() {
+    const auto blocks = [](const Component& own) { return uint64_t(own.columns) * own.rows; };
+    uint64_t all = 0, scanned = scanned_blocks;
+    for (const Component& own : components) all += blocks(own);
+    for (const int number : scan.components) scanned += blocks(components[number]);
+    if (scanned > kMostPasses * all) return false;
+    scanned_blocks = scanned;
+    return true;
+}
+
 void Picture::allocate() {
     if (level_bytes() > SIZE_MAX / 2) throw std::bad_alloc();  // sizes may have 32 bits
     for (Component& own : components) {

@@ -13,6 +13,7 @@
 namespace mmp::jpeg {
 
 constexpr int kBlockLevels = 64, kMostComponents = 4, kMostSampling = 4;
+constexpr int kMostPasses = 8;
 
 // The place of each level in a block, by rows, in the order of the scans.
 inline constexpr uint8_t kZigzag[kBlockLevels] = {
@@ -64,11 +65,15 @@ struct Picture {
     HuffmanTable dc[4], ac[4];
     uint16_t steps[4][kBlockLevels];
     ScanHeader scan;
+    uint64_t scanned_blocks = 0;
 
     Picture();
     bool is_progressive() const { return frame == kProgressive; }
     // Bytes that the levels of all components take.
     uint64_t level_bytes() const;
+    // Whether the scan whose header was read can be kept, and if so, counts its blocks: all scans
+    // together have at most kMostPasses times the blocks of the picture.
+    bool counts_scan();
     void allocate();
 };
 

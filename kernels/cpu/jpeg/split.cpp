@@ -55,7 +55,7 @@ private:
         while (read_markers(data_, range_.end, position, *picture) == Stop::scan) {
             const auto limit = limits_.find(position);
             const size_t most = limit == limits_.end() ? SIZE_MAX : limit->second;
-            if (most == 0) continue;
+            if (most == 0 || !picture->counts_scan()) continue;
             if (!allocated) {
                 if (picture->level_bytes() > most_level_bytes_) return false;
                 picture->allocate();

@@ -21,7 +21,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.inputs.pages import Page, Pages, check_pages
-from mmpcodec.cli.jobs import Existing, Job, plan
+from mmpcodec.cli.jobs import APPEND, Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
@@ -181,6 +181,7 @@ def decode(
             keep_extension=append_suffix,
             resumed=place.resumed,
             parted=parted,
+            advice="" if original else APPEND,
         )
         tiles.check(files)
         to_do = [job for job in files if job.to_do]

@@ -14,7 +14,7 @@ from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import placed, spread
 from mmpcodec.cli.copies import Copied, copied
 from mmpcodec.cli.encoding import archives, jpeg_files, reading
-from mmpcodec.cli.encoding.archives import archived
+from mmpcodec.cli.encoding.archives import archived, check_opens, remove_other
 from mmpcodec.cli.encoding.book_options import BookOptions
 from mmpcodec.cli.encoding.by_tiles import MOST_INPUTS, encode_by_tiles, tiles_are_tasks
 from mmpcodec.cli.encoding.choices import requested
@@ -141,7 +141,9 @@ class EncodeFiles:
         """Encode a picture and write the file, or copy it."""
         assert job.target is not None
         if job.copied:
-            return copied(job, job.target, job.copied)
+            row = copied(job, job.target, job.copied)
+            remove_other(f"{job.target}.mmp", job) if self.archive else None
+            return row
         if not self.archive:
             return self.encoded(job, progress)
         found: Encoded | EncodedBook | Copied = archived(partial(self.encoded, job, progress), job)
@@ -166,6 +168,8 @@ class EncodeFiles:
                 with one.book:
                     return self.book(job, one, progress)
             found, input_bytes, levels, remarks = one
+            if self.archive:
+                check_opens(found, job)
             if self.verify and not found.jpeg_bytes:
                 check_decodes(found, progress)
                 check_levels(levels)

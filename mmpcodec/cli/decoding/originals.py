@@ -8,12 +8,13 @@ import typer
 
 from mmpcodec.cli import output
 from mmpcodec.cli.copies import with_copies
-from mmpcodec.cli.decoding.formats import DEFAULT_FORMAT, SUFFIXES
+from mmpcodec.cli.decoding.formats import DEFAULT_FORMAT, SUFFIXES, format_of_name
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import Job
-from mmpcodec.errors import MmpError
+from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.format.collection import Role
-from mmpcodec.opening.contents import contents_of, picture_of
+from mmpcodec.format.container import MMP_SUFFIX
+from mmpcodec.opening.contents import contents_of, is_collection, picture_of
 from mmpcodec.opening.header import read_header
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.book_files.formats import FORMATS as BOOK_FORMATS
@@ -34,6 +35,9 @@ Original = Annotated[
 ]
 JPEG = "jpg"
 """Format whose files can be kept."""
+_ROW = next(row for row in registry.FORMATS if row.extension == JPEG)
+JPEG_SUFFIXES = (*_ROW.suffixes, ".jpe", ".jfif", ".jif")
+"""Suffixes of JPEG files that are written as they were."""
 _ANIMATED = (".gif", ".webp")
 _WITH_LOSS = {
     *_ANIMATED,
@@ -48,6 +52,33 @@ def jobs_of_originals(jobs: Sequence[Job], folder: str | None, limits: "DecodeLi
     """
     found = [_named(job, limits) if job.to_do else job for job in jobs]
     return found if folder is None else with_copies(found)
+
+
+def format_of_job(job: Job, data: bytes | LazyBytes, limits: "DecodeLimits") -> str:
+    """Return the format of the output of a job, by its name.
+
+    Raises
+    ------
+    ParameterError
+        If the name is that of another kind of file than the picture is without loss.
+    """
+    assert job.target is not None
+    if job.target == STANDARD:
+        return DEFAULT_FORMAT
+    suffix = os.path.splitext(job.target)[1].lower()
+    is_jpeg = suffix in JPEG_SUFFIXES
+    if not is_collection(_source(data)) or job.page is not None:
+        kept = keeps_jpeg(data, job.page, limits)
+        if kept and not is_jpeg:
+            raise ParameterError(f"{job.target}: is a JPEG file; name it .{JPEG}")
+        if kept:
+            return JPEG
+    if suffix in _WITH_LOSS:
+        raise ParameterError(
+            f"{job.target}: would lose something; name it .{DEFAULT_FORMAT}, or leave out "
+            "--original"
+        )
+    return format_of_name(job.target)
 
 
 def is_book(job: Job, limits: "DecodeLimits") -> bool:
@@ -78,10 +109,10 @@ def _inner(job: Job) -> str:
 
 def _named(job: Job, limits: "DecodeLimits") -> Job:
     inner = _inner(job)
+    if inner == MMP_SUFFIX:  # a file that was in an archive
+        return job._replace(copied="mmp file", below=os.path.splitext(job.below)[0])
     if _keeps(job, limits):
-        of_jpeg = next(row for row in registry.FORMATS if row.extension == JPEG)
-        known = (*of_jpeg.suffixes, ".jpe", ".jfif", ".jif")
-        return job._replace(suffix="" if inner in known else f".{JPEG}")
+        return job._replace(suffix="" if inner in JPEG_SUFFIXES else f".{JPEG}")
     if inner in SUFFIXES and inner not in _WITH_LOSS:
         return job._replace(suffix="")
     return job._replace(suffix=f".{DEFAULT_FORMAT}")

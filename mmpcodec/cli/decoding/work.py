@@ -16,8 +16,7 @@ from mmpcodec.cli.decoding.damage import (
     naming_allow_partial,
     remarks_on_index,
 )
-from mmpcodec.cli.decoding.formats import format_of_name
-from mmpcodec.cli.decoding.originals import JPEG, keeps_jpeg
+from mmpcodec.cli.decoding.originals import JPEG, format_of_job, keeps_jpeg
 from mmpcodec.cli.decoding.pages import (
     Decoding,
     Several,
@@ -30,7 +29,7 @@ from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.errors import FormatError, PictureError
+from mmpcodec.errors import FormatError, ParameterError, PictureError
 from mmpcodec.pictures.book_files.formats import FORMATS as BOOK_FORMATS
 from mmpcodec.pictures.book_files.formats import only_books
 from mmpcodec.runtime.files import STANDARD, LazyBytes
@@ -79,7 +78,15 @@ class DecodeWork:
             return copied(job, job.target, job.copied)
         if not self.original:
             return self.decoded(job, progress)
-        return replace(self, format=format_of_name(job.target)).decoded(job, progress)
+        how = self.how
+        if job.source == STANDARD:
+            raise ParameterError("--original: needs a file; --format jpg gives a kept JPEG file")
+        with (
+            naming_allow_partial(how.allow_partial),
+            output.read_by_parts(job.source, how.limits.max_memory) as data,
+        ):
+            format = format_of_job(job, data, how.limits)
+        return replace(self, format=format).decoded(job, progress)
 
     def decoded(self, job: Job, progress: JobProgress) -> Decoded:
         """Decode an input and write its output."""
@@ -150,7 +157,7 @@ class DecodeWork:
 
         assert job.target is not None
         started, how = time.perf_counter(), self.how
-        if self._wants_jpeg and keeps_jpeg(data, job.page, how.limits):
+        if self._wants_jpeg and self.format == JPEG and keeps_jpeg(data, job.page, how.limits):
             return self._jpeg(job, data, entry)
         options: Any = {"backend": how.backend, "threads": how.threads, "progress": progress}
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
@@ -217,6 +224,7 @@ class DecodeWork:
     def _jpeg(self, job: Job, data: bytes | LazyBytes, entry: "PictureEntry | None") -> Decoded:
         """Write the JPEG file that a picture keeps."""
         import mmpcodec
+        from mmpcodec import backends
 
         assert job.target is not None
         started, how = time.perf_counter(), self.how
@@ -238,7 +246,7 @@ class DecodeWork:
             output_bytes=len(found),
             format=JPEG,
             seconds=time.perf_counter() - started,
-            backend=how.backend,
+            backend=backends.get(how.backend, decodes=True).name,
             page=job.page,
             kept=True,
         )

@@ -62,8 +62,10 @@ JPEG_REACH = {1: 0.1e-3, 2: 0.5e-3, 3: 2e-3}
 some; for those that a byte of the payload can hold."""
 JPEG_CODED_BYTE, JPEG_CODED_REACH = 1e-6, 1e-3
 JPEG_FILE_BYTE = 0.05e-6
+JPEG_SCANNED, JPEG_PASSES = 1.3e-9, 8
 """Seconds for a byte of a kept JPEG file that is coded as such; for those that a byte of the
-payload can hold; for any byte of the file."""
+payload can hold; for any byte of the file; for a level of the picture that a scan passes, and how
+often scans can pass it."""
 
 
 def seconds_to_decode(
@@ -90,7 +92,7 @@ def seconds_to_decode(
         total += TILE
         for part in stream.parts:
             if isinstance(part, KeptJpeg):
-                total += _jpeg_seconds(part, tile)
+                total += _jpeg_seconds(part, tile, planes)
             elif isinstance(part, Palette):
                 total += _palette_seconds(part, tile, 3 if planes >= 3 else 1)
             else:
@@ -119,12 +121,13 @@ def seconds_within(
     return seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
 
 
-def _jpeg_seconds(kept: KeptJpeg, tile: Tile) -> float:
+def _jpeg_seconds(kept: KeptJpeg, tile: Tile, planes: int) -> float:
     """Return the seconds for the file, and for the samples that are made of it."""
     size, levels = len(kept.payload), most_level_bytes(tile.width, tile.height) // LEVEL_BYTES
     dense = min(levels * JPEG_LEVEL[kept.form], size * JPEG_REACH[kept.form])
     coded = min(kept.most_coded_bytes * JPEG_CODED_BYTE, size * JPEG_CODED_REACH)
-    return levels * JPEG_FLAT[kept.form] + dense + coded + kept.file_bytes * JPEG_FILE_BYTE
+    passed = JPEG_PASSES * planes * tile.width * tile.height * JPEG_SCANNED
+    return levels * JPEG_FLAT[kept.form] + passed + dense + coded + kept.file_bytes * JPEG_FILE_BYTE
 
 
 def _palette_seconds(palette: Palette, tile: Tile, colours: int) -> float:

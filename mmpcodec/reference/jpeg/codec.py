@@ -18,7 +18,7 @@ from mmpcodec.reference.jpeg.description import (
 )
 from mmpcodec.reference.jpeg.levels.block import StripeComponent
 from mmpcodec.reference.jpeg.levels.coder import decode_levels, encode_levels
-from mmpcodec.reference.jpeg.picture import JpegPicture, Stop, read_markers
+from mmpcodec.reference.jpeg.picture import MOST_PASSES, JpegPicture, Stop, read_markers
 from mmpcodec.reference.jpeg.scan import ScanDetails
 from mmpcodec.reference.jpeg.scan_writer import write_scan_data
 from mmpcodec.reference.jpeg.split import split
@@ -262,6 +262,9 @@ class _Joiner:
                 break
         if is_first:
             self._decode_picture(picture, number)
+        if not picture.counts_scan():
+            problem = f"scans have more than {MOST_PASSES} times the blocks of their picture"
+            raise CorruptStream(SECTION, problem)
         return picture
 
     def _decode_picture(self, picture: JpegPicture, number: int) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from mmpcodec.reference.jpeg.huffman import HuffmanTable
 from mmpcodec.reference.jpeg.zigzag import ZIGZAG
 
-BLOCK = 64
+BLOCK, MOST_PASSES = 64, 8
+"""Levels of a block; how many times the blocks of a picture its scans can have."""
 SEQUENTIAL, PROGRESSIVE = (0xC0, 0xC1), 0xC2
 HUFFMAN_TABLES, FIRST_RESTART, START, END, SCAN = 0xC4, 0xD0, 0xD8, 0xD9, 0xDA
 QUANTISATION_TABLES, NUMBER_OF_LINES, RESTART_INTERVAL = 0xDB, 0xDC, 0xDD
@@ -73,6 +74,7 @@ class JpegPicture:
         self.ac: dict[int, HuffmanTable] = {}
         self.steps = [[1] * BLOCK for _ in range(4)]
         self.scan = ScanHeader([], [], [], 0, 0, 0, 0)
+        self._scanned_blocks = 0
 
     @property
     def is_progressive(self) -> bool:
@@ -83,6 +85,18 @@ class JpegPicture:
     def level_bytes(self) -> int:
         """Bytes that the levels take as 16-bit numbers."""
         return 2 * BLOCK * sum(own.rows * own.columns for own in self.components)
+
+    def counts_scan(self) -> bool:
+        """Return whether the scan whose header was read can be kept, and if so, count its blocks.
+
+        All scans together have at most ``MOST_PASSES`` times the blocks of the picture.
+        """
+        blocks = [own.columns * own.rows for own in self.components]
+        scanned = self._scanned_blocks + sum(blocks[number] for number in self.scan.components)
+        if scanned > MOST_PASSES * sum(blocks):
+            return False
+        self._scanned_blocks = scanned
+        return True
 
     def allocate(self) -> None:
         """Set all levels to 0, and the steps to those of the tables so far."""

@@ -106,7 +106,7 @@ def _read_picture(
             if stop is not Stop.SCAN:
                 break
             most = limits.get(place)
-            if most == 0:
+            if most == 0 or not picture.counts_scan():
                 continue
             if not allocated:
                 if picture.level_bytes > most_level_bytes:

@@ -88,6 +88,8 @@ const JPEG_LEVEL = [0, 0.1e-6, 0.45e-6, 2.2e-6];
 const JPEG_REACH = [0, 0.1e-3, 0.5e-3, 2e-3];
 /** Of a byte that is coded as such; of those that a byte of the payload can hold; of any byte. */
 const [JPEG_CODED_BYTE, JPEG_CODED_REACH, JPEG_FILE_BYTE] = [1e-6, 1e-3, 0.05e-6];
+/** Of a level of the picture that a scan passes; how often scans can pass it. */
+const [JPEG_SCANNED, JPEG_PASSES] = [1.3e-9, 8];
 const LEVELS = 256;
 const MOST_INSERTIONS = 2 * (16 ** 2 - 1);
 
@@ -154,7 +156,7 @@ export function checkSeconds(tiles, planes, limits) {
   for (const { tile, stream } of tiles) {
     const own = stream.layout === TOGETHER ? planes : 1;
     seconds += TILE;
-    if (stream.jpeg) seconds += jpegSeconds(stream.jpeg, tile);
+    if (stream.jpeg) seconds += jpegSeconds(stream.jpeg, tile, planes);
     if (stream.palette) seconds += paletteSeconds(stream.palette, tile, coloursOf(planes));
     for (const layer of stream.layers) seconds += layerSeconds(layer, tile, own);
   }
@@ -167,12 +169,14 @@ export function checkSeconds(tiles, planes, limits) {
  * Returns the seconds for a kept JPEG file, and for its samples.
  * @param {import("./format/jpeg.js").KeptJpeg} kept
  * @param {Tile} tile
+ * @param {number} planes samples of a pixel
  */
-const jpegSeconds = ({ form, bytes, payload }, tile) => {
+const jpegSeconds = ({ form, bytes, payload }, tile, planes) => {
   const levels = mostLevelBytes(tile) / LEVEL_BYTES;
   const dense = Math.min(levels * JPEG_LEVEL[form], payload.length * JPEG_REACH[form]);
   const coded = Math.min((2 * bytes + 1024) * JPEG_CODED_BYTE, payload.length * JPEG_CODED_REACH);
-  return levels * JPEG_FLAT[form] + dense + coded + bytes * JPEG_FILE_BYTE;
+  const passed = JPEG_PASSES * planes * tile.width * tile.height * JPEG_SCANNED;
+  return levels * JPEG_FLAT[form] + passed + dense + coded + bytes * JPEG_FILE_BYTE;
 };
 
 /**

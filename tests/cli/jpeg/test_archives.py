@@ -1,6 +1,7 @@
 """``mmp encode --for archive`` and ``mmp decode --original``: whole trees of files come back."""
 
 import json
+import os
 import random
 import signal
 import time
@@ -12,6 +13,7 @@ from PIL import Image
 from support.files.jpeg_files import files as jpeg_files
 from support.files.jpeg_files import made, photograph
 
+import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture
@@ -173,3 +175,84 @@ def test_a_thousand_files_come_back_although_the_program_is_killed(process, fold
     unfinished = {name for name in contents("out") if name.removesuffix(".mmp") not in before}
     assert len(unfinished) <= kills
     check_equal(before, contents("back"))
+
+
+def archive(mmp, *options):
+    result = mmp("encode", "photos", "-O", "out", "--for", "archive", *options)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def back(mmp):
+    result = mmp("decode", "out", "-O", "back", "--original", "-f")
+    assert result.exit_code == 0, result.output
+    return contents("back")
+
+
+def test_an_output_in_another_way_takes_the_place_of_the_old_one(mmp, folder):
+    top = Path("photos")
+    top.mkdir()
+    noise = np.random.default_rng(1).integers(0, 256, (60, 60, 3)).astype(np.uint8)
+    pictures.write(noise, top / "a.png")
+    Image.fromarray(photograph(20)).save(top / "b.webp", quality=10)
+    archive(mmp)
+    assert set(contents("out")) == {"a.png.mmp", "b.webp"}
+    (top / "a.png").write_bytes(b"no picture any more")
+    Image.fromarray(noise).save(top / "b.webp", lossless=True, quality=0, method=0)
+    later = time.time() + 5
+    for path in top.iterdir():
+        os.utime(path, (later, later))
+    archive(mmp, "--update")
+    assert back(mmp)["a.png"] == b"no picture any more"
+    assert len(contents("out")) == 2
+
+
+def test_names_of_every_kind_come_back(mmp, folder):
+    top = Path("photos")
+    (top / ".hidden").mkdir(parents=True)
+    file = made(photograph(30))
+    names = ("x.jfif", "y.JPE", "z.jpeg", "two words.jpg", "grün.jpg", ".dot.jpg")
+    for name in names:
+        (top / name).write_bytes(file)
+    (top / "kept.mmp").write_bytes(mmpcodec.encode_file(file, 0))
+    (top / "broken.mmp").write_bytes(b"no mmp file")
+    (top / ".settings").write_text("a = 1")
+    (top / ".hidden" / "x.txt").write_text("a")
+    result = mmp("encode", "photos", "-O", "out", "--for", "archive")
+    assert result.exit_code == 3  # a folder is left out
+    assert "photos/.hidden" in result.stderr
+    before = {name: data for name, data in contents("photos").items() if ".hidden" not in name}
+    assert back(mmp) == before
+
+
+def test_equal_copies_are_not_made_again(mmp, tree):
+    archive(mmp)
+    again = archive(mmp, "--skip-existing")
+    assert "small.webp: skipped, out/small.webp is a copy" in again.stderr
+
+
+def test_outputs_below_the_inputs_are_no_inputs(mmp, tree):
+    for _ in range(2):
+        result = mmp("encode", tree, "-O", "photos/out", "--for", "archive", "--skip-existing")
+        assert result.exit_code == 0, result.output
+    assert not (Path(tree) / "out" / "out").exists()
+
+
+def test_pdf_files_are_copied(mmp, folder):
+    Path("photos").mkdir()
+    Image.fromarray(photograph(60)).save("photos/scan.pdf", quality=80)
+    assert "PDF" in archive(mmp).stdout
+    assert back(mmp) == contents("photos")
+
+
+def test_original_and_a_name_of_another_kind(mmp, folder):
+    Path("a.jpg").write_bytes(made(photograph(30)))
+    pictures.write(photograph(30), "b.png")
+    mmp("encode", "a.jpg", "b.png", "--lossless")
+    wrong = mmp("decode", "a.mmp", "--original", "-o", "c.png")
+    assert "c.png: is a JPEG file; name it .jpg" in wrong.stderr
+    wrong = mmp("decode", "b.mmp", "--original", "-o", "c.jpg")
+    assert "c.jpg: would lose something; name it .png" in wrong.stderr
+    wrong = mmp("decode", "-", "--original", "-o", "c.jpg", input=b"")
+    assert "--original: needs a file" in wrong.stderr
+    assert not Path("c.jpg").exists()

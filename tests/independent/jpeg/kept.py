@@ -19,6 +19,7 @@ class Described:
     start: int
     stripes: list  # of rows and payload
     picture: Picture = None
+    scanned: int = 0  # blocks of all scans
 
 
 @dataclass
@@ -47,7 +48,7 @@ def kept_file(form, size, payload, width, height):
     checked("lossless form", form, range(1, 4))
     checked("file bytes", size, range(1, 2**31 + 1))
     description, rest = parts_of(payload, size)
-    file = rebuilt(description, rest, form, 8 * width * height + 2**22)
+    file = rebuilt(description, rest, form, 4 * width * height + 2**22)
     if len(file) != size:
         raise ValueError(f"JPEG file has {len(file)} bytes, not {size}")
     return file
@@ -127,6 +128,9 @@ def rebuilt(description, rest, form, most_levels):
             if most_levels < 0:
                 raise ValueError("pictures have more levels than the limit")
             decode_levels(own, form)
+        own.scanned += sum(each.columns * each.rows for each, *_ in scan.components)
+        if 64 * own.scanned > 8 * own.picture.count_of_levels():
+            raise ValueError("scans have more than 8 times the blocks of their picture")
         file += data_of(own.picture, scan, details)
         own.picture.position = len(file)
     return bytes(file + rest.take(len(rest.data) - rest.place))

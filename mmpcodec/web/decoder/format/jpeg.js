@@ -18,7 +18,7 @@ export const JPEG_SECTION = "Kept JPEG files";
 const CODING = 4;
 const MOST_FILE_BYTES = 2 ** 31;
 /** Most levels of all pictures of a file: for each pixel of the header's picture, and besides. */
-const [LEVELS_OF_PIXEL, LEVELS_BESIDE] = [8, 2 ** 22];
+const [LEVELS_OF_PIXEL, LEVELS_BESIDE] = [4, 2 ** 22];
 /** Bytes of a level in memory. */
 export const LEVEL_BYTES = 2;
 const [GRAY, RGB] = [1, 3];

@@ -2,6 +2,7 @@
 
 import io
 import random
+import time
 
 import numpy as np
 import pytest
@@ -282,3 +283,22 @@ def test_a_kept_file_is_seen_by_one_byte():
     assert is_kept(view, container.read_header(view))
     other = memoryview(mmpcodec.encode(np.zeros((9, 9), np.uint8), 0))
     assert not is_kept(other, container.read_header(other))
+
+
+def test_blank_pages_open_by_default_at_every_effort():
+    page = made(np.full((3508, 2480, 3), 255, np.uint8), quality=95)
+    for effort in (1, 2, 9):
+        data = mmpcodec.encode_file(page, 0, effort=effort)
+        assert len(data) < 1000
+        assert mmpcodec.kept_file(data) == page
+
+
+def test_many_scans_take_little_time():
+    file = made(np.full((1200, 1600), 255, np.uint8), progressive=True)
+    last = file.rindex(b"\xff\xda")
+    many = file[:-2] + 1000 * file[last:-2] + file[-2:]
+    started = time.process_time()
+    data = mmpcodec.encode_file(many, 0)
+    assert mmpcodec.kept_file(data) == many
+    assert time.process_time() - started < 3
+    assert len(data) < len(file)
