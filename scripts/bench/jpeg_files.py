@@ -2,7 +2,7 @@
 
     python scripts/bench/jpeg_files.py FILE... --out ROWS [--program NAME=PATH]...
 
-Keeps each file with each coder, gives it back and compares, in one process after the other. Writes
+Keeps each file with each coder, gives it back and compares. Writes
 a data file of docs/benchmarks to ROWS, and prints its table as Markdown: for each coder the mean of
 its bytes in per cent of the file, over the files that all coders gave back; the mean of the same
 over these files with the fewest bytes of all peers; how many files it gave back; and megabytes of
@@ -27,6 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -148,6 +149,15 @@ def theirs(file: bytes, peer: Program, programs: Mapping[str, str]) -> Kept:
         return Kept(coded.stat().st_size if same else None, encode_seconds, decode_seconds)
 
 
+def by_all(file: bytes, programs: Mapping[str, str]) -> dict[str, Kept]:
+    """Keep a file with each coder whose programs are there."""
+    found = {f"mmp, effort {effort}": ours(file, effort) for effort in EFFORTS}
+    for name, peer in PEERS.items():
+        if all(programs[each] for each in peer.names):
+            found[name] = theirs(file, peer, programs)
+    return found
+
+
 def rows_of(files: Mapping[str, bytes], kept: Mapping[str, Mapping[str, Kept]]) -> Iterator[Any]:
     """Yield the row of each coder."""
     common = [name for name in files if all(own[name].bytes is not None for own in kept.values())]
@@ -188,24 +198,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--program", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--commit", default="")
+    parser.add_argument("--jobs", type=int, default=1, help="files at once, each in a process")
     given = parser.parse_args()
     named = dict(each.split("=", 1) for each in given.program)
     wanted = {name for peer in PEERS.values() for name in peer.names}
     programs = {name: named.get(name) or shutil.which(name) or "" for name in wanted}
     files = {str(path): path.read_bytes() for path in given.files}
-    coders: dict[str, Callable[[bytes], Kept]] = {
-        f"mmp, effort {effort}": partial(ours, effort=effort) for effort in EFFORTS
-    }
     for name, peer in PEERS.items():
         if missing := sorted(each for each in peer.names if not programs[each]):
             print(f"{name} is left out: no {' and '.join(missing)}", file=sys.stderr)
-            continue
-        coders[name] = partial(theirs, peer=peer, programs=programs)
-    kept: dict[str, dict[str, Kept]] = {coder: {} for coder in coders}
-    for number, (name, file) in enumerate(files.items(), 1):
-        for coder, keep in coders.items():
-            kept[coder][name] = keep(file)
-        print(f"{number} of {len(files)}: {name}", file=sys.stderr)
+    kept: dict[str, dict[str, Kept]] = {}
+    with ProcessPoolExecutor(given.jobs) as pool:
+        found = pool.map(partial(by_all, programs=programs), files.values())
+        for number, (name, of_file) in enumerate(zip(files, found, strict=True), 1):
+            for coder, own in of_file.items():
+                kept.setdefault(coder, {})[name] = own
+            print(f"{number} of {len(files)}: {name}", file=sys.stderr)
     rows = list(rows_of(files, kept))
     size = sum(map(len, files.values())) / 1e6
     what = f"JPEG files kept bit for bit: {len(files)} files, {size:.0f} MB"
