@@ -8,6 +8,7 @@ import io
 import time
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,8 @@ BACKEND = "cpu"
 FEW, MANY = 0.5, 1 << 16
 """A file is remarked on if no byte of it is coded as levels, or a smaller part than this, and so
 many bytes are not."""
+MOST_PIXELS_OF_BYTE = 8192
+"""A file of fewer bytes does not hold the picture that its frame says: most of it is missing."""
 OPENS_LATE = "takes longer to decode than is allowed by default; mmp decode --max-seconds opens it"
 """The remark on a file that is beyond the default limits."""
 
@@ -122,17 +125,20 @@ def encode(
     if len(data) > MOST_FILE_BYTES:
         raise MmpError(f"JPEG file of {len(data)} bytes: at most {MOST_FILE_BYTES} can be kept")
     header = header_of(data, metadata)
-    most = most_level_bytes(header.width, header.height)
-    for own in range(form, 0, -1):  # a lower form opens sooner
+    ways = [(own, header) for own in range(form, 0, -1)]  # a lower form opens sooner
+    if header.width * header.height > MOST_PIXELS_OF_BYTE * len(data):
+        ways.append((form, replace(header, width=1, height=1)))
+    for own, head in ways:
+        most = most_level_bytes(head.width, head.height)
         found = jpegs.encode(data, own, most, threads=threads)
         kept = KeptJpeg(found.form, len(data), found.payload)
-        tile = layers.write_jpeg(header, kept, zlib.crc32(data))
-        file = container.write(container.with_sizes(header, (len(tile),)), [tile])
+        tile = layers.write_jpeg(head, kept, zlib.crc32(data))
+        header = container.with_sizes(head, (len(tile),))
+        file = container.write(header, [tile])
         if opens_by_default(file):
             break
     if verify:
         _check(data, kept, most, threads)
-    header = container.with_sizes(header, (len(tile),))
     encoding = Encoding(
         header,
         0.0,

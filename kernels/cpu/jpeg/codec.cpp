@@ -46,15 +46,39 @@ int used_rows(const Picture& picture) {
     return used;
 }
 
-// Divides rows among stripes evenly: one, two or a multiple of four, which keep two or four threads
-// equally busy.
-std::vector<Stripe> stripes_of(int rows, size_t scan_bytes) {
+// What coding the rows of MCUs up to each one costs, as a number of levels that are not 0.
+std::vector<uint64_t> costs_of(const Picture& picture, int rows) {
+    constexpr uint64_t kBlock = 2;
+    std::vector<uint64_t> costs(size_t(rows) + 1);
+    for (const Component& own : picture.components) {
+        const int down = own.rows / picture.mcu_rows;
+        const ptrdiff_t levels = ptrdiff_t(own.columns) * kBlockLevels;
+        for (int row = 0; row < rows * down; ++row) {
+            const int16_t* line = own.block(row, 0);
+            costs[size_t(row / down) + 1] +=
+                uint64_t(levels - std::count(line, line + levels, 0)) + kBlock * own.columns;
+        }
+    }
+    for (int row = 0; row < rows; ++row) costs[size_t(row) + 1] += costs[size_t(row)];
+    return costs;
+}
+
+// Divides rows among stripes of about equal costs: one, two or a multiple of four, which keep two or
+// four threads equally busy.
+std::vector<Stripe> stripes_of(const Picture& picture, int rows, size_t scan_bytes) {
     size_t wanted = std::clamp<size_t>(scan_bytes / kStripeBytes, 1, kMostStripes);
     wanted -= wanted < 4 ? wanted == 3 : wanted % 4;
     const int count = std::min(int(wanted), rows);
     std::vector<Stripe> stripes;
-    for (int i = 0; i < count; ++i)
-        stripes.push_back({rows * (i + 1) / count - rows * i / count, 0});
+    if (count < 1) return stripes;
+    const std::vector<uint64_t> costs = costs_of(picture, rows);
+    int from = 0;
+    for (int i = 1; i <= count; ++i) {
+        int to = from + 1;
+        while (to < rows - (count - i) && costs[size_t(to)] * count < costs.back() * i) ++to;
+        stripes.push_back({i < count ? to - from : rows - from, 0});
+        from = to;
+    }
     return stripes;
 }
 
@@ -173,7 +197,8 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     for (size_t i = 0; i < file.pictures.size(); ++i)
         description.pictures.push_back(
             {file.pictures[i].start,
-             stripes_of(used_rows(*file.pictures[i].picture), scan_bytes[i])});
+             stripes_of(*file.pictures[i].picture, used_rows(*file.pictures[i].picture),
+                        scan_bytes[i])});
     const CodedLevels levels = smallest_levels(
         file, description, size > kSmallFile ? form : 1, form, threads);
     kept.form = levels.form;

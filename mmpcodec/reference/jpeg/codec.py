@@ -4,6 +4,7 @@ Source: section "Kept JPEG files" of ``docs/format/format.md``.
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from mmpcodec.reference.jpeg.split import split
 
 STRIPE_BYTES, MOST_STRIPES = 1536 << 10, 16
 """Bytes of scans for which a picture has a stripe more, and how many it has at most."""
+BLOCK_COST = 2
+"""What a block costs besides its levels, by which stripes are divided."""
 WINDOW, MOST_BITS = 1 << 12, 7.9
 """Bytes of the rest are stored in parts of this size that need more bits a byte."""
 
@@ -56,7 +59,7 @@ def encode_file(data: bytes, form: int, most_level_bytes: int) -> bytes:
     levels = []
     for (start, picture), own_bytes in zip(file.pictures.items(), scan_bytes, strict=True):
         stripes, row = [], 0
-        for rows in _stripe_rows(_used_rows(picture), own_bytes):
+        for rows in _stripe_rows(picture, _used_rows(picture), own_bytes):
             levels.append(encode_levels(_stripe_of(picture, row, rows), form))
             stripes.append((rows, len(levels[-1])))
             row += rows
@@ -93,12 +96,32 @@ def _used_rows(picture: JpegPicture) -> int:
     return used
 
 
-def _stripe_rows(rows: int, scan_bytes: int) -> list[int]:
-    """Divide rows among stripes evenly: one, two or a multiple of four."""
+def _costs(picture: JpegPicture, rows: int) -> list[int]:
+    """Return what coding the rows of MCUs up to each one costs, as a number of levels not 0."""
+    costs = np.zeros(rows + 1, int)
+    for own in picture.components:
+        down = own.rows // picture.mcu_rows
+        of_rows = (
+            np.count_nonzero(own.levels[: rows * down], axis=(1, 2)) + BLOCK_COST * own.columns
+        )
+        costs[1:] += of_rows.reshape(rows, down).sum(1)
+    return [int(cost) for cost in costs.cumsum()]
+
+
+def _stripe_rows(picture: JpegPicture, rows: int, scan_bytes: int) -> list[int]:
+    """Divide rows among stripes of about equal costs: one, two or a multiple of four."""
     count = max(1, min(scan_bytes // STRIPE_BYTES, MOST_STRIPES))
     count -= int(count == 3) if count < 4 else count % 4
     count = min(count, rows)
-    return [rows * (i + 1) // count - rows * i // count for i in range(count)]
+    if not count:
+        return []
+    costs, ends = _costs(picture, rows), [0]
+    for number in range(1, count):
+        end, last = ends[-1] + 1, rows - (count - number)
+        while end < last and costs[end] * count < costs[-1] * number:
+            end += 1
+        ends.append(end)
+    return [end - start for start, end in pairwise([*ends, rows])]
 
 
 def _stripe_of(picture: JpegPicture, row: int, rows: int) -> list[StripeComponent]:

@@ -10,6 +10,9 @@ from skimage import data
 
 from mmpcodec import _cpu
 from mmpcodec.errors import FormatError
+from mmpcodec.reference.jpeg import codec
+from mmpcodec.reference.jpeg.bytes_coder import decode_bytes
+from mmpcodec.reference.jpeg.description import NumberReader, read_description
 
 FORMS = (1, 2, 3)
 MOST = 1 << 28
@@ -171,3 +174,39 @@ def test_damaged_payloads_are_refused_or_give_a_file():
         except FormatError:
             refused += 1
     assert refused > 200
+
+
+def stripes_in(payload, file):
+    """Rows and bytes of the stripes of the only picture of a payload."""
+    reader = NumberReader(payload)
+    coded, size = (reader.number(1 << 40, "bytes") for _ in range(2))
+    own = payload[reader.position : reader.position + size]
+    description, _ = read_description(decode_bytes(own, coded), len(file))
+    ((_, stripes),) = description.pictures
+    return stripes
+
+
+def test_stripes_have_about_equal_bytes():
+    noise = np.random.default_rng(2).integers(0, 256, (1500, 2400, 3)).astype(np.uint8)
+    noise[:800] = 128  # nothing there
+    file = made(noise, quality=97, subsampling=0)
+    payload = kept(file, 1, threads=2)
+    rows, sizes = zip(*stripes_in(payload, file), strict=True)
+    assert len(rows) == 2
+    assert sum(rows) == 188
+    assert rows[0] > 130
+    assert max(sizes) < 1.05 * min(sizes)
+
+
+def test_the_reference_divides_stripes_by_their_costs(monkeypatch):
+    monkeypatch.setattr(codec, "STRIPE_BYTES", 500)
+    noise = np.random.default_rng(2).integers(0, 256, (120, 40, 3)).astype(np.uint8)
+    noise[:64] = 128
+    file = made(noise, quality=60, subsampling=0)
+    payload = codec.encode_file(file, 1, MOST)
+    assert codec.decode_file(payload, len(file), 1, MOST) == file
+    assert _cpu.decode_jpeg(payload, len(file), 1, 2, MOST) == file
+    rows, sizes = zip(*stripes_in(payload, file), strict=True)
+    assert len(rows) == 4
+    assert rows[0] > 8
+    assert max(sizes[:3]) < 1.1 * min(sizes[:3])

@@ -302,3 +302,15 @@ def test_many_scans_take_little_time():
     assert mmpcodec.kept_file(data) == many
     assert time.process_time() - started < 3
     assert len(data) < len(file)
+
+
+@pytest.mark.filterwarnings("ignore:.*are kept as bytes of any kind")
+def test_a_frame_of_far_more_pixels_than_bytes_is_kept_and_opens():
+    file = FILES["4:2:0"]
+    place = file.index(b"\xff\xc0") + 5
+    for form in (1, 6):
+        huge = (file[:place] + b"\xff\xff\xff\xff" + file[place + 4 :])[:700]
+        data = mmpcodec.encode_file(huge, 0, effort=form)
+        assert mmpcodec.kept_file(data) == huge
+        with pytest.raises(UnreadableJpeg):
+            mmpcodec.decode(data)
