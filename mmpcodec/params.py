@@ -395,6 +395,16 @@ class EncodeParams:
         """Largest maximal error of the sets of tools, in samples."""
         return max(tools.max_error for tools in self.sets)
 
+    @property
+    def jpeg_form(self) -> int | None:
+        """The form that codes JPEG files, which are kept; None if their samples are coded.
+
+        Files are kept where nothing is lost and lossless samples are among the sets of tools.
+        """
+        forms = [tools.lossless_form for tools in self.sets if isinstance(tools, LosslessTools)]
+        exact = self.lam == 0 or all(tools.without_loss for tools in self.sets)
+        return forms[0] if forms and exact and not self.max_error and not self.bound else None
+
     def each_alone(self) -> "list[EncodeParams]":
         """Return one set of parameters without candidates for each set of tools to try."""
         return [replace(self, tools=tools, candidates=()) for tools in self.sets]

@@ -34,6 +34,7 @@ from mmpcodec.samples import Form, Samples
 READER = "mmpcodec.pictures.compressed.jpeg"
 """The module that reads JPEG files. It stands above the codec, beside the readers of all other
 formats, and is found by its name as these are: see ``pictures.registry``."""
+CODING_BYTE = bytes([CODING])
 NAME = "JPEG file"
 """Name of a kept JPEG file among the layers of a file, and in messages."""
 
@@ -52,10 +53,14 @@ def coding_of(kept: KeptJpeg, backend: str = "", tile: int = 0) -> LayerCoding:
 
 def is_kept(source: Source, header: Header) -> bool:
     """Return whether the file of a picture is a kept JPEG file; its tile may be damaged."""
-    if header.tile_size:
-        return False
+    place = place_of_coding(header)
+    return not header.tile_size and bytes(source[place : place + 1]) == CODING_BYTE
+
+
+def place_of_coding(header: Header) -> int:
+    """Return the place of the first coding, or palette, in the file of a picture."""
     place = header.tile_offsets[0] + sum(header.crc_bytes) + (header.form is not Form.GRAY)
-    return bytes(source[max(0, place) : max(0, place) + 1]) == bytes([CODING])
+    return max(0, place)
 
 
 def stream_of(source: Source, header: Header) -> TileStream:

@@ -13,6 +13,7 @@ from mmpcodec.options import CodecOptions, EncodeOptions, given_of, written_out
 from mmpcodec.pictures import kept_jpeg
 from mmpcodec.pictures.limits import page_number, say
 from mmpcodec.pictures.reading import Source, bytes_of, from_bytes, of_stream
+from mmpcodec.pictures.registry import JPEG_START
 
 CHANGING = ("tile_size", "levels", "roi", "range")
 """Options with which samples are coded in place of the JPEG file that holds them."""
@@ -78,10 +79,10 @@ def encode_file(
     data, name = _read(source)
     given = given_of({"lam": lam, **options}, EncodeOptions)
     of_codec = {key: given[key] for key in {"lam", *CodecOptions.__annotations__} & given.keys()}
-    form = kept_jpeg.form_of(request_of(**of_codec).params)
+    form = request_of(**of_codec).params.jpeg_form
     changes = samples or any(given.get(name) for name in CHANGING)
     alone = page_number(page) in (None, 1)
-    if form is not None and alone and not changes and kept_jpeg.can_be_kept(data):
+    if form is not None and alone and not changes and data.startswith(JPEG_START):
         threads = given.get("threads")
         kept = kept_jpeg.encode(data, form, threads=threads, verify=verify is not False)
         for remark in kept.remarks:

@@ -28,15 +28,12 @@ from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import errors_named, picture_of
 from mmpcodec.opening.header import check_end, read_header
-from mmpcodec.params import EncodeParams, check_threads
+from mmpcodec.params import check_threads
 from mmpcodec.pictures.compressed import jpeg
 from mmpcodec.pictures.compressed.frame_size import jpeg_frame
 from mmpcodec.samples import Form
-from mmpcodec.tools import LosslessTools
 from mmpcodec.trace import Totals
 
-START = b"\xff\xd8\xff"
-"""First bytes of a file that is kept."""
 BACKEND = "cpu"
 FEW, MANY = 0.5, 1 << 16
 """A file is remarked on if no byte of it is coded as levels, or a smaller part than this, and so
@@ -52,21 +49,6 @@ class KeptFile(NamedTuple):
 
     encoding: Encoding
     remarks: tuple[str, ...]
-
-
-def form_of(params: EncodeParams) -> int | None:
-    """Return the form that codes JPEG files with these parameters; None if samples are coded.
-
-    Files are kept where nothing is lost and lossless samples are among the sets of tools.
-    """
-    forms = [tools.lossless_form for tools in params.sets if isinstance(tools, LosslessTools)]
-    exact = params.lam == 0 or all(tools.without_loss for tools in params.sets)
-    return forms[0] if forms and exact and not params.max_error and not params.bound else None
-
-
-def can_be_kept(data: bytes) -> bool:
-    """Return whether a file, of which this is the beginning, is kept as a JPEG file."""
-    return data.startswith(START)
 
 
 def header_of(data: bytes, metadata: Metadata | None = None) -> Header:
@@ -102,9 +84,9 @@ def encode(
     Parameters
     ----------
     data : bytes
-        A file that ``can_be_kept``.
+        A file that begins as JPEG files do.
     form : int
-        1 to 3, see ``form_of``.
+        1 to 3, see ``EncodeParams.jpeg_form``.
     metadata : Metadata or None
         That of the picture; None for that of the file.
     threads : int or None

@@ -49,6 +49,10 @@ ON_REQUEST = ("dicom",)
 ALL_METADATA = ("icc", "exif", "xmp", "resolution", "text")
 
 
+JPEG_START = b"\xff\xd8\xff"
+"""First bytes of a JPEG file, which is kept where nothing is lost."""
+
+
 class Format(NamedTuple):
     """A format of picture files.
 
@@ -183,7 +187,7 @@ FORMATS = (
     ),
     Format("BMP", f"{_HERE}.bmp", (".bmp",), (b"BM",)),
     Format(
-        "JPEG", f"{_COMPRESSED}.jpeg", (".jpg", ".jpeg"), (b"\xff\xd8\xff",), planes=(1, 3),
+        "JPEG", f"{_COMPRESSED}.jpeg", (".jpg", ".jpeg"), (JPEG_START,), planes=(1, 3),
         depths=(8,), most_depth=8, most_side=65500, quality=90, keeps=ALL_METADATA,
     ),
     Format("GIF", f"{_COMPRESSED}.gif", (".gif",), (b"GIF87a", b"GIF89a"), pages=True),

@@ -24,7 +24,7 @@ from PIL._util import DeferredError
 
 import mmpcodec
 from mmpcodec.checks import check_int
-from mmpcodec.codec.kept_jpeg import with_metadata
+from mmpcodec.codec.kept_jpeg import CODING_BYTE, place_of_coding, with_metadata
 from mmpcodec.codec.regions import RegionDecoder, levels_of
 from mmpcodec.codec.series.chaining import add_chained, chained_files, check_chain_pages
 from mmpcodec.codec.series.pictures import facts_of_series
@@ -101,7 +101,9 @@ class MmpImageFile(ImageFile.ImageFile):
             self._close_exclusive_fp_after_loading = False
             header = self._header_of(0)
         else:
-            header = with_metadata(header, StreamBytes(self.fp), self.limits)
+            self.fp.seek(place_of_coding(header))
+            if self.fp.read(1) == CODING_BYTE:
+                header = with_metadata(header, StreamBytes(self.fp), self.limits)
         self._show(header)
 
     def _show(self, header: Header) -> None:

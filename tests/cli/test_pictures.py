@@ -114,7 +114,7 @@ def test_what_is_left_out_is_said_once_and_stands_in_json(run, samples):
     inks = Image.fromarray(samples).convert("CMYK")
     inks.save("a.jpg")
     said = "mmp: a.jpg: holds CMYK colours, which are converted to RGB\n"
-    code, output, errors = run("encode", "a.jpg", "-l", 0, "--json")
+    code, output, errors = run("encode", "a.jpg", "-l", 0, "--samples", "--json")
     assert (code, errors) == (0, said)
     assert json.loads(output)["left_out"] == ["cmyk"]
     code, output, errors = run("compare", "a.jpg", "a.mmp", "--json")

@@ -11,6 +11,7 @@ from mmpcodec.cli.help import PICTURES, RUNNING
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.params import EncodeParams
+from mmpcodec.pictures.registry import JPEG_START
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
@@ -77,9 +78,7 @@ class JpegFiles(NamedTuple):
         ParameterError
             If samples are asked for of files with loss.
         """
-        from mmpcodec.pictures.kept_jpeg import form_of
-
-        form, samples = form_of(params), values["samples"]
+        form, samples = params.jpeg_form, values["samples"]
         if samples and form is None:
             raise ParameterError("--samples: has no effect without --lossless")
         given = [f"--{name}" for name in CHANGING if values[name] not in (None, False, [])]
@@ -89,19 +88,17 @@ class JpegFiles(NamedTuple):
 
     def read(self, source: str, limits: DecodeLimits) -> bytes | None:
         """Read a file if it is a JPEG file; None if it is another one, or can be read only once."""
-        from mmpcodec.pictures.kept_jpeg import START, can_be_kept
-
         if source == STANDARD or stores.is_zarr(source):
             return None
         if stores.is_url(source):
             data = output.read(source, limits.max_memory)
-            return data if can_be_kept(data) else None
+            return data if data.startswith(JPEG_START) else None
         if not os.path.isfile(source):
             return None
         try:
             with open(source, "rb") as stream:
-                head = stream.read(len(START))
-                return head + stream.read() if can_be_kept(head) else None
+                head = stream.read(len(JPEG_START))
+                return head + stream.read() if head == JPEG_START else None
         except OSError as error:
             raise FileError.from_os(source, error) from error
 
@@ -113,9 +110,9 @@ class JpegFiles(NamedTuple):
         metadata: "Metadata | None" = None,
     ) -> EncodedInput:
         """Encode a JPEG file; see ``pictures.kept_jpeg.encode``."""
-        from mmpcodec.pictures.kept_jpeg import encode, form_of
+        from mmpcodec.pictures.kept_jpeg import encode
 
-        form = form_of(params)
+        form = params.jpeg_form
         assert form is not None
         how: Any = {"metadata": metadata, "threads": threads, "verify": self.verified}
         encoding, remarks = encode(data, form, **how)

@@ -15,12 +15,13 @@ def noisy(folder):
 
 
 def test_lossless_files_larger_than_their_jpeg(mmp, noisy):
-    result = mmp("encode", noisy, "--lossless", "--json")
+    assert mmp("encode", noisy, "--lossless").stderr == ""  # the file itself is kept
+    result = mmp("encode", noisy, "--lossless", "--samples", "--json", "-f")
     assert result.exit_code == 0
     assert result.stderr.startswith("mmp: a.jpg: the output has ")
     assert result.stderr.endswith(
-        " times the bytes of this JPEG file; a quality in place of lossless makes it smaller, or "
-        "keep the file as it is\n"
+        " times the bytes of this JPEG file, as --samples codes its samples; without, the file "
+        "itself is kept, in fewer bytes\n"
     )
     assert float(result.stderr.split()[5]) > 1.5
 

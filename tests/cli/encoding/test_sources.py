@@ -33,7 +33,7 @@ def test_each_picture_gets_its_own_file_or_error(jobs, monkeypatch):
             with pytest.raises(PictureError, match=r"2\.pgm"):
                 groups.of(job, no_progress)
             continue
-        found, input_bytes, _ = groups.of(job, no_progress)
+        found, input_bytes, *_ = groups.of(job, no_progress)
         assert input_bytes == Path(job.source).stat().st_size
         assert found.data == encode(np.full((16, 16 + i), 30 * i, np.uint8), 16, preset="plain")
         assert (found.header.height, found.header.width) == (16, 16 + i)

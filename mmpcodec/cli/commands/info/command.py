@@ -129,8 +129,8 @@ def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
     from mmpcodec.analysis.drawings.file import draw_file
 
     drawn = draw_file(found)
+    kept = any(layer.jpeg_bytes for layer in found.layers)
+    what = "the coefficients of a JPEG file" if kept else "lossless samples"
     if drawn is None:
-        raise ParameterError(
-            "--map: the file holds lossless samples or a JPEG file, which have no leaves or blocks"
-        )
+        raise ParameterError(f"--map: the file holds {what}, which have no leaves or blocks")
     output.write(target, pictures.to_bytes(drawn, "png"), force=force)
