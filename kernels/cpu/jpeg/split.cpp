@@ -65,6 +65,7 @@ private:
             scan.start = position;
             scan.size = read_scan_data(data_ + position, range_.end - position, most, *picture,
                                        scan.details);
+            if (scan.size == 0) continue;  // another scan may have the same place
             if (most != SIZE_MAX) scan.details.cut = scan.size = most;
             position += scan.size;
             scans.push_back(std::move(scan));

@@ -116,6 +116,8 @@ def _read_picture(
             details = ScanDetails()
             own = data[place:] if most is None else data[place : place + most]
             size = read_scan_data(own, picture, details)
+            if size == 0:  # another scan may have the same place
+                continue
             if most is not None:
                 size = details.cut = most
             scans.append(KeptScan(place, size, start, details))

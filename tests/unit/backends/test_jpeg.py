@@ -1,7 +1,9 @@
 """JPEG files that the native code keeps, byte by byte."""
 
+import base64
 import io
 import random
+import zlib
 
 import numpy as np
 import pytest
@@ -210,3 +212,21 @@ def test_the_reference_divides_stripes_by_their_costs(monkeypatch):
     assert len(rows) == 4
     assert rows[0] > 8
     assert max(sizes[:3]) < 1.1 * min(sizes[:3])
+
+
+EMPTY_SCAN = zlib.decompress(
+    base64.b85decode(
+        "c-s4a<NpH&Aul)2qv4E<j121-JQx`MXEKPnR%E6zF!=g1XfZG_a4>+u|9=d^CAZ6jit`=P^Y^D$rRpW;"
+        "=l;LV;LIQ(#lyn$NZ{3KKB52AHc(JNSVBWeLQG7}@R+J>hLy3cjis@Lxr2Q`ZeVzPP<lqXoo``fK}tnT"
+        "YEtt5+sVk_CYa<*PL5B;1^ypm5adW=Wr$^FRAOKfWMmd({C|W&lmX~=RKO1sW<(ceX8nJcfd%O4TMRtR"
+        "j0{Wy%mNGyj90Dh167L&FfgO4)@Kw3D&znf!pO?B_#IG<gdhVGnj%JpDIdV9m>C)E85QMn{$FPR01j1e"
+        "69"
+    )
+)
+"""Damaged: a picture within the marker segments of another one has a scan without data, where the
+data of the other one begins."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_scans_without_data_are_no_scans(form):
+    kept(EMPTY_SCAN, form)
