@@ -142,7 +142,8 @@ class EncodeFiles:
         assert job.target is not None
         if job.copied:
             row = copied(job, job.target, job.copied)
-            remove_other(f"{job.target}.mmp", job) if self.archive else None
+            if self.archive:
+                remove_other(f"{job.target}.mmp", job)
             return row
         if not self.archive:
             return self.encoded(job, progress)

@@ -1,14 +1,13 @@
 """JPEG files that the native code keeps, byte by byte."""
 
 import base64
-import io
 import random
 import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
 from skimage import data
+from support.files.jpeg_files import changed, files, made, photograph, with_thumbnail
 
 from mmpcodec import _cpu
 from mmpcodec.errors import FormatError
@@ -18,17 +17,6 @@ from mmpcodec.reference.jpeg.description import NumberReader, read_description
 
 FORMS = (1, 2, 3)
 MOST = 1 << 28
-
-
-def made(samples, mode=None, **options):
-    file = io.BytesIO()
-    picture = Image.fromarray(samples)
-    (picture.convert(mode) if mode else picture).save(file, "JPEG", **options)
-    return file.getvalue()
-
-
-def photograph(side=96):
-    return np.ascontiguousarray(data.astronaut()[40 : 40 + side, 150 : 150 + side + 21])
 
 
 def kept(file, form=2, threads=1):
@@ -41,28 +29,8 @@ def kept(file, form=2, threads=1):
     return payload
 
 
-def with_thumbnail():
-    exif = Image.Exif()
-    exif[0x010F] = "maker"
-    small = made(photograph(40))
-    return made(photograph(), exif=exif.tobytes()[:-4] + b"\0\0\0\0" + small)
-
-
-FILES = {
-    "4:4:4": made(photograph(), subsampling=0, quality=92),
-    "4:2:2": made(photograph(), subsampling=1, quality=75),
-    "4:2:0": made(photograph(), subsampling=2, quality=85, optimize=True),
-    "gray": made(photograph()[:, :, 1], quality=95),
-    "progressive": made(photograph(), progressive=True, quality=80),
-    "progressive gray": made(photograph()[:, :, 1], progressive=True, quality=97),
-    "restarts": made(photograph(), restart_marker_blocks=3),
-    "restarts, progressive": made(photograph(), restart_marker_rows=1, progressive=True),
-    "four components": made(photograph(), "CMYK", quality=80),
-    "large steps": made(photograph(), quality=3),
+FILES = files() | {
     "steps of 16 bits": made(photograph(), qtables=[[1, *range(201, 264)]] * 2),
-    "small steps": made(photograph(), quality=100, subsampling=0),
-    "one pixel": made(photograph()[:1, :1]),
-    "thumbnail": with_thumbnail(),
 }
 
 
@@ -139,22 +107,6 @@ def test_threads_do_not_change_the_payload():
     file = made(np.tile(photograph(256), (7, 10, 1)), quality=99, subsampling=0)
     assert len(file) > 2 * (1536 << 10)
     assert kept(file, 1, threads=4) == kept(file, 1, threads=1)
-
-
-def changed(file, choices):
-    changed = bytearray(file)
-    for _ in range(choices.randint(1, 6)):
-        place = choices.randrange(len(changed))
-        kind = choices.randrange(4)
-        if kind == 0:
-            changed[place] ^= 1 << choices.randrange(8)
-        elif kind == 1:
-            del changed[place : place + choices.randint(1, 20)]
-        elif kind == 2:
-            changed[place:place] = choices.randbytes(choices.randint(1, 20))
-        else:
-            changed[place:place] = changed[:place][-200:]
-    return bytes(changed)
 
 
 @pytest.mark.parametrize("name", FILES)
