@@ -1,5 +1,6 @@
 """``Picture``: samples, their depth and metadata, as every picture format gives and takes them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, Self
 
@@ -21,12 +22,13 @@ class SourceJpeg(NamedTuple):
 
     Parameters
     ----------
-    data : bytes
+    data : bytes or function
+        The file, or what returns it: that of an mmp file is rebuilt when it is asked for.
     samples : array
         The samples themselves: of other ones, the file is no source.
     """
 
-    data: bytes
+    data: bytes | Callable[[], bytes]
     samples: Samples
 
     def holds(self, samples: Samples) -> bool:
@@ -99,10 +101,11 @@ class Picture:
 
     @property
     def jpeg(self) -> bytes | None:
-        """The JPEG file that has exactly these samples, if they were read from one."""
+        """The JPEG file that has exactly these samples, if they were read from it."""
         if self.source is None or not self.source.holds(self.samples):
             return None
-        return self.source.data
+        data = self.source.data
+        return data if isinstance(data, bytes) else data()
 
     @classmethod
     def of(cls, samples: SamplesLike) -> "Picture":

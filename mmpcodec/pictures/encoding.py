@@ -80,20 +80,27 @@ def encode_file(
     given = given_of({"lam": lam, **options}, EncodeOptions)
     of_codec = {key: given[key] for key in {"lam", *CodecOptions.__annotations__} & given.keys()}
     form = request_of(**of_codec).params.jpeg_form
-    changes = samples or any(given.get(name) for name in CHANGING)
+    if samples or any(given.get(name) for name in CHANGING):
+        form = None
+    how: dict[str, Any] = {"threads": given.get("threads"), "verify": verify is not False}
     alone = page_number(page) in (None, 1)
-    if form is not None and alone and not changes and data.startswith(JPEG_START):
-        threads = given.get("threads")
-        kept = kept_jpeg.encode(data, form, threads=threads, verify=verify is not False)
-        for remark in kept.remarks:
-            say(name, remark)
-        return kept.encoding.data
+    if form is not None and alone and data.startswith(JPEG_START):
+        return _kept(kept_jpeg.encode(data, form, **how), name)
     picture = from_bytes(data, name, limits=limits, page=page, strict=strict, keep=keep)
+    if form is not None and (jpeg := picture.jpeg) is not None:
+        return _kept(kept_jpeg.encode(jpeg, form, metadata=picture.metadata, **how), name)
     facts: dict[str, Any] = {"depth": picture.depth, "metadata": picture.metadata}
     found = encode(picture.samples, **given, **facts)
     if verify:
         _check(found, name)
     return found
+
+
+def _kept(found: kept_jpeg.KeptFile, name: str) -> bytes:
+    """Say the remarks on a file, and return it."""
+    for remark in found.remarks:
+        say(name, remark)
+    return found.encoding.data
 
 
 def _read(source: Source) -> tuple[bytes, str]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 
 from mmpcodec.codec.tiles.reduction import reduced_side
 from mmpcodec.errors import FormatError, MmpError, PictureError
 from mmpcodec.format.collection import Contents, common_role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection, picture_of
-from mmpcodec.picture import Picture
+from mmpcodec.picture import Picture, SourceJpeg
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.left_out import gathered, leave_out
 from mmpcodec.pictures.limits import say
@@ -27,7 +29,10 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
     PictureError
         If the file is damaged or beyond the limits, or has no such page.
     """
-    from mmpcodec.codec.decoder import inspect  # other formats do not need the codec
+    # other formats do not need the codec
+    from mmpcodec.codec.decoder import inspect, viewed
+    from mmpcodec.codec.kept_jpeg import is_kept
+    from mmpcodec.pictures.kept_jpeg import kept_file
 
     try:
         with gathered() as said:
@@ -39,7 +44,11 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
     for _, keys in said:
         leave_out(name, keys)
     assert found.samples is not None
-    return Picture(found.samples, found.header.depth, found.header.metadata)
+    picture = Picture(found.samples, found.header.depth, found.header.metadata)
+    if not is_kept(alone := picture_of(viewed(data), page, limits), found.header):
+        return picture
+    jpeg = partial(kept_file, bytes(alone[:]), limits=limits)
+    return replace(picture, source=SourceJpeg(jpeg, found.samples))
 
 
 def at_least(data: Source, side: int, name: str, limits: DecodeLimits) -> Picture:

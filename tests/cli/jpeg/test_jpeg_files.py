@@ -131,6 +131,28 @@ def test_files_together_are_pages_that_keep_their_files(mmp, folder):
     assert np.array_equal(pictures.read("all.mmp", page=2).samples, pictures.read("b.jpg").samples)
 
 
+def test_an_mmp_file_that_is_encoded_again_keeps_its_jpeg_files(mmp, folder):
+    exif = Image.Exif()
+    exif[0x010F] = "one camera for both"
+    given = {f"{kind}.jpg": made(photograph(), quality=kind, exif=exif) for kind in (70, 90)}
+    for name, file in given.items():
+        Path(name).write_bytes(file)
+    mmp("encode", *given, "--together", "--lossless", "--effort", 1, "-o", "all.mmp")
+    mmp("encode", "90.jpg", "--lossless", "-o", "one.mmp")
+    for source in ("all.mmp", "one.mmp"):
+        result = mmp("encode", source, "--lossless", "-f", "-o", "again.mmp", "-v")
+        assert result.exit_code == 0, result.output
+        pages = len(given) if source == "all.mmp" else 1
+        assert result.stdout.count("a JPEG file, kept") == pages
+        for page, file in enumerate(list(given.values())[-pages:], 1):
+            data = Path("again.mmp").read_bytes()
+            assert mmpcodec.kept_file(data, page=page) == file
+            assert mmpcodec.kept_file(mmpcodec.encode_file(source, 0, page=page)) == file
+    result = mmp("encode", "one.mmp", "--lossless", "--samples", "-f", "-o", "again.mmp")
+    assert "a JPEG file" not in result.stdout
+    assert np.array_equal(pictures.read("again.mmp").samples, pictures.read("90.jpg").samples)
+
+
 @pytest.mark.filterwarnings("default::mmpcodec.PictureWarning")
 def test_what_another_format_leaves_out_is_said_with_the_name(mmp, folder):
     Path("inks.jpg").write_bytes(FILES["four components"])
