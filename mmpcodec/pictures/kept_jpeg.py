@@ -9,6 +9,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +30,10 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import errors_named, picture_of
 from mmpcodec.opening.header import check_end, read_header
 from mmpcodec.params import check_threads
+from mmpcodec.picture import SourceJpeg
 from mmpcodec.pictures.compressed import jpeg
 from mmpcodec.pictures.compressed.frame_size import jpeg_frame
-from mmpcodec.samples import Form
+from mmpcodec.samples import Form, Samples
 from mmpcodec.trace import Totals
 
 BACKEND = "cpu"
@@ -196,6 +198,19 @@ def kept_file(
         stream = stream_of(source, header)
         check_work(stream, header, len(source), limits, at_once)
         return file_of(stream, header, backend=name, threads=at_once)
+
+
+def source_of(
+    data: Any, samples: Samples, *, page: int | None = None, limits: DecodeLimits | None = None
+) -> SourceJpeg | None:
+    """Return the JPEG file of a picture from which ``samples`` were decoded; None if it has none.
+
+    The file is rebuilt when it is asked for, from a copy of the picture's bytes.
+    """
+    source = picture_of(viewed(data), page, limits or DEFAULT_LIMITS)
+    if not is_kept(source, read_header(source)):
+        return None
+    return SourceJpeg(partial(kept_file, bytes(source[:]), limits=limits), samples)
 
 
 def _check(data: bytes, kept: KeptJpeg, most: int, threads: int | None) -> None:

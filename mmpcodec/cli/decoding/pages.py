@@ -274,6 +274,7 @@ def book_of(
     from mmpcodec.format.tiles import check_region
     from mmpcodec.picture import Picture
     from mmpcodec.pictures.books.book import Book
+    from mmpcodec.pictures.kept_jpeg import source_of
     from mmpcodec.pictures.side.facts import stripped
     from mmpcodec.runtime.machine import processors
 
@@ -326,7 +327,11 @@ def book_of(
             facts.note(place, line)
         assert found.samples is not None
         facts.lossless.append(is_lossless(found))
-        return Picture(found.samples, header.depth, stripped(header.metadata, *how.strip))
+        source = None
+        if how.area is None and not how.strip and not found.faults:
+            source = source_of(several.source, found.samples, page=page, limits=how.limits)
+        metadata = stripped(header.metadata, *how.strip)
+        return Picture(found.samples, header.depth, metadata, source)
 
     def blank(entry: "PictureEntry") -> Picture:
         width, height = entry.width, entry.height

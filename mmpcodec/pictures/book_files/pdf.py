@@ -4,6 +4,7 @@ Source of the dictionaries: ISO 32000-1, 8.9.5 "Image dictionaries" and 7.4 "Fil
 """
 
 import contextlib
+import io
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from PIL import JpegImagePlugin
 
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.book_files.pages import Pages
+from mmpcodec.pictures.compressed.jpeg import metadata_of
 from mmpcodec.pictures.limits import library
 from mmpcodec.pictures.png.compression import compressed
 from mmpcodec.pictures.png.file import stretched
@@ -48,7 +51,8 @@ _TURNED = {
 def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
     """Write the pages; the memory does not grow with their number.
 
-    Pictures of 1 bit are coded by CCITT group 4, others by Flate. The resolution gives the size of
+    A JPEG file that has exactly the samples of a page is its image, bit for bit. Other pictures of
+    1 bit are coded by CCITT group 4, and others by Flate. The resolution gives the size of
     a page, and 96 pixels an inch are assumed without one. An orientation in EXIF turns the page.
 
     Raises
@@ -63,8 +67,9 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
         parts: list[Path] = []
         part = _Part(pikepdf.new(), pages.book.name)
         for picture in pages:
-            part.add(pikepdf, picture, level, options.threads)
-            _note_lost(picture, pages)
+            jpeg = _jpeg_of(picture)
+            part.add(pikepdf, picture, jpeg, level, options.threads)
+            _note_lost(picture, jpeg, pages)
             if part.held > MOST_HELD:
                 parts.append(folder / f"{len(parts)}.pdf")
                 part.file.save(parts[-1])
@@ -87,8 +92,10 @@ class _Part:
     held: int = 0
     profiles: dict[bytes, Any] = field(default_factory=dict)
 
-    def add(self, pikepdf: Any, picture: Picture, level: int, threads: int | None) -> None:
-        """Add a page."""
+    def add(
+        self, pikepdf: Any, picture: Picture, jpeg: bytes, level: int, threads: int | None
+    ) -> None:
+        """Add a page; ``jpeg`` is its image if it is not empty."""
         name, metadata = pikepdf.Name, picture.metadata
         plain = picture.without_alpha()
 
@@ -96,14 +103,18 @@ class _Part:
             self.held += len(data)
             return self.file.make_indirect(pikepdf.Stream(self.file, data, **entries))
 
-        def image(samples: np.ndarray, depth: int, space: Any, **more: Any) -> Any:
+        def coded(samples: np.ndarray, depth: int) -> tuple[bytes, dict[str, Any]]:
             bilevel = depth == 1 and samples.ndim == 2
             strip = group4.encoded(samples, self.name, "PDF") if bilevel else None
-            data, how = (
-                _deflated(samples, depth, level, threads, pikepdf)
-                if strip is None
-                else _as_fax(strip, samples, pikepdf)
-            )
+            if strip is None:
+                return _deflated(samples, depth, level, threads, pikepdf)
+            return _as_fax(strip, samples, pikepdf)
+
+        def image(
+            samples: np.ndarray, depth: int, space: Any, jpeg: bytes = b"", **more: Any
+        ) -> Any:
+            as_jpeg = {"BitsPerComponent": 8, "Filter": name.DCTDecode}
+            data, how = (jpeg, as_jpeg) if jpeg else coded(samples, depth)
             height, width = samples.shape[:2]
             given = {"Type": name.XObject, "Subtype": name.Image, "Width": width, "Height": height}
             return stream(data, **given, ColorSpace=space, **how, **more)
@@ -116,7 +127,7 @@ class _Part:
             given = {"Type": name.Metadata, "Subtype": name.XML}
             more["Metadata"] = stream(metadata.xmp, **given)
         space = self._space(pikepdf, metadata.icc, plain.planes, stream)
-        found = image(plain.samples, picture.depth, space, **more)
+        found = image(plain.samples, picture.depth, space, jpeg, **more)
         self._place(pikepdf, picture, found)
 
     def _space(self, pikepdf: Any, icc: bytes, colours: int, stream: Callable[..., Any]) -> Any:
@@ -156,6 +167,20 @@ def bits_for(depth: int, colours: int) -> int:
     return next(bits for bits in _BITS[colours] if bits >= depth)
 
 
+def _jpeg_of(picture: Picture) -> bytes:
+    """Return the JPEG file of a picture if readers of PDF decode it to the same; else nothing.
+
+    They do not turn it by its EXIF, and know the colours only of files with JFIF or Adobe segments.
+    """
+    jpeg = picture.jpeg
+    if jpeg is None or orientation_of(picture.metadata) != 1:
+        return b""
+    with JpegImagePlugin.JpegImageFile(io.BytesIO(jpeg)) as image:
+        gray, colours = image.mode == "L", image.mode == "RGB"
+        said = image.info.get("adobe_transform", 1 if "jfif" in image.info else 0)
+    return jpeg if gray or (colours and said == 1) else b""
+
+
 def _as_fax(strip: bytes, samples: np.ndarray, pikepdf: Any) -> tuple[bytes, dict[str, Any]]:
     """Return the data of an image of 1 bit that Group 4 codes, and how they are coded."""
     height, width = samples.shape
@@ -190,12 +215,15 @@ def _points(picture: Picture) -> tuple[float, float]:
     return width * sides[0] * POINTS / 25.4, height * sides[1] * POINTS / 25.4
 
 
-def _note_lost(picture: Picture, pages: Pages) -> None:
+def _note_lost(picture: Picture, jpeg: bytes, pages: Pages) -> None:
     colours = picture.planes - (picture.planes in (2, 4))
     if bits_for(picture.depth, colours) != picture.depth:
         pages.lose("depth")
     pages.lose_white(picture)
-    pages.lose_metadata(picture.metadata, kept=("icc", "xmp", "resolution"))
+    kept: tuple[str, ...] = ("icc", "xmp", "resolution")
+    if jpeg and metadata_of(jpeg, "").exif == picture.metadata.exif:
+        kept = (*kept, "exif")
+    pages.lose_metadata(picture.metadata, kept=kept)
     resolution = picture.metadata.resolution
     if resolution is not None and resolution.unit == "none":
         pages.lose("resolution")

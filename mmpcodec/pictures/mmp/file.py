@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
 
 from mmpcodec.codec.tiles.reduction import reduced_side
 from mmpcodec.errors import FormatError, MmpError, PictureError
 from mmpcodec.format.collection import Contents, common_role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection, picture_of
-from mmpcodec.picture import Picture, SourceJpeg
+from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.left_out import gathered, leave_out
 from mmpcodec.pictures.limits import say
@@ -30,9 +28,8 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
         If the file is damaged or beyond the limits, or has no such page.
     """
     # other formats do not need the codec
-    from mmpcodec.codec.decoder import inspect, viewed
-    from mmpcodec.codec.kept_jpeg import is_kept
-    from mmpcodec.pictures.kept_jpeg import kept_file
+    from mmpcodec.codec.decoder import inspect
+    from mmpcodec.pictures.kept_jpeg import source_of
 
     try:
         with gathered() as said:
@@ -44,11 +41,8 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
     for _, keys in said:
         leave_out(name, keys)
     assert found.samples is not None
-    picture = Picture(found.samples, found.header.depth, found.header.metadata)
-    if not is_kept(alone := picture_of(viewed(data), page, limits), found.header):
-        return picture
-    jpeg = partial(kept_file, bytes(alone[:]), limits=limits)
-    return replace(picture, source=SourceJpeg(jpeg, found.samples))
+    source = source_of(data, found.samples, page=page, limits=limits)
+    return Picture(found.samples, found.header.depth, found.header.metadata, source)
 
 
 def at_least(data: Source, side: int, name: str, limits: DecodeLimits) -> Picture:

@@ -209,3 +209,37 @@ def test_pages_of_a_pdf_keep_their_jpeg_files(mmp, folder):
         found = Path(f"back/scan-00{number}.jpg").read_bytes()
         assert found in Path("scan.pdf").read_bytes()
         assert Image.open(io.BytesIO(found)).size == data.size
+
+
+@pytest.mark.filterwarnings("default::mmpcodec.PictureWarning")
+def test_a_pdf_holds_the_jpeg_files_of_its_pages(mmp, folder):
+    pytest.importorskip("pypdfium2")
+    pikepdf = pytest.importorskip("pikepdf")
+    exif, turned = Image.Exif(), Image.Exif()
+    exif[0x010F], turned[0x0112] = "maker", 6
+    whole = photograph(80)
+    given = {
+        "a.jpg": made(whole, exif=exif, dpi=(200, 200)),
+        "b.jpg": made(whole[:, :, 0], progressive=True),
+        "c.jpg": made(whole, "CMYK"),
+        "d.jpg": made(whole, exif=turned),
+    }
+    for name, file in given.items():
+        Path(name).write_bytes(file)
+    mmp("encode", *given, "--together", "--lossless", "-o", "book.mmp")
+    result = mmp("decode", "book.mmp", "-o", "book.pdf")
+    assert result.exit_code == 0, result.output
+    assert "pdf cannot hold all of: exif (page 4)" in result.stderr
+    with pikepdf.open("book.pdf") as file:
+        images = [page.Resources.XObject.Im0 for page in file.pages]
+        held = [image.read_raw_bytes() for image in images]
+        filters = [str(image.Filter) for image in images]
+    assert filters == ["/DCTDecode", "/DCTDecode", "/FlateDecode", "/FlateDecode"]
+    assert held[:2] == list(given.values())[:2]
+    for page, name in enumerate(("a.jpg", "b.jpg", "c.jpg"), 1):
+        read = pictures.read("book.pdf", page=page)
+        assert np.array_equal(read.samples, pictures.read(name).samples)
+    assert pictures.read("book.pdf", page=1).metadata.exif == pictures.read("a.jpg").metadata.exif
+    mmp("encode", "book.pdf", "--lossless", "-o", "again.mmp")
+    again = Path("again.mmp").read_bytes()
+    assert [mmpcodec.kept_file(again, page=page) for page in (1, 2)] == held[:2]
