@@ -14,6 +14,8 @@ ThreadTeam::ThreadTeam(int, Deadline deadline) : deadline_(deadline) {}
 ThreadTeam::~ThreadTeam() = default;
 void ThreadTeam::run_job(Job, uint32_t) { abort(); }  // only a team with workers gets here
 
+void stop_if_interrupted() {}
+
 namespace {
 
 constexpr size_t kCacheLine = 64;
