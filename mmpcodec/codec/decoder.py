@@ -11,7 +11,7 @@ from mmpcodec import backends
 from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.limits.memory import memory_of_chain, memory_to_decode
-from mmpcodec.codec.limits.seconds import seconds_within
+from mmpcodec.codec.limits.work import check_memory, check_seconds
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.codec.tiles.chains import Chain
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
@@ -267,8 +267,8 @@ def _inspected_picture(view: Source, how: _How) -> Inspection:
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
     chain = Chain.of(view)
-    check_memory(streams, header, padded, how.threads, limits, chain)
-    check_seconds(streams, header, len(view), limits, chain)
+    size = len(view)
+    check_work(streams, header, size, padded, limits, threads=how.threads, chain=chain)
     samples = _place(header, area, how.out)
     joined = joined_area(header, area)
     shown = samples
@@ -453,51 +453,43 @@ def _check_described(spans: tuple[Spans, Spans]) -> None:
         raise LimitExceeded(container.SECTION, text)
 
 
-def check_seconds(
+def check_work(
     streams: Sequence[tuple[Tile, TileStream]],
     header: Header,
     size: int,
-    limits: DecodeLimits,
-    chain: Chain | None = None,
-) -> None:
-    """Compare the time that decoding tiles of a file of ``size`` bytes can take with the limit.
-
-    With a chain, the time is that of all its pages.
-    """
-    most = limits.seconds_for(size)
-    if chain is not None:
-        most = chain.seconds_for(size, limits)
-        size += sum(page.header.file_bytes for page in chain.pages)
-        streams = [*streams, *((page.tile, page.stream) for page in chain.pages)]
-    seconds = seconds_within(streams, header, most)
-    if seconds <= most:
-        return
-    text = f"decoding can take {seconds:.3g} s, the limit is {most:.3g} s for {size} bytes"
-    raise LimitExceeded(container.SECTION, f"{text}; max_seconds (--max-seconds) raises it")
-
-
-def check_memory(
-    streams: Sequence[tuple[Tile, TileStream]],
-    header: Header,
     samples: int,
-    threads: int | None,
     limits: DecodeLimits,
+    *,
+    threads: int | None = None,
     chain: Chain | None = None,
 ) -> None:
-    """Compare the memory that decoding the tiles, and a chain, can take with the limit."""
+    """Compare what decoding tiles of a file of ``size`` bytes, and a chain, can take with limits.
+
+    ``samples`` are held besides; see ``memory_to_decode``. The time is that of all pages of a
+    chain.
+
+    Raises
+    ------
+    LimitExceeded
+        If memory, time or the rows of the chain are above.
+    """
     pixels = 0 if chain is None else chain.pixels_with(header.width, header.height)
     if pixels > MOST_CHAIN * limits.max_samples:
         text = f"rows of a chain have {pixels} pixels, the limit is {MOST_CHAIN} times "
         text += f"{limits.max_samples}; max_samples (--max-samples) raises it"
         raise LimitExceeded(container.SECTION, text)
-    if limits.max_memory is None:
-        return
-    depth, planes, at_once = header.level_depth, header.planes, threads or processors()
-    needed = memory_to_decode(streams, depth, planes, samples, at_once)
+    if limits.max_memory is not None:
+        at_once = threads or processors()
+        needed = memory_to_decode(streams, header.level_depth, header.planes, samples, at_once)
+        if chain is not None:
+            needed += memory_of_chain(pixels, [page.tile for page in chain.pages])
+        check_memory(needed, limits)
+    most = limits.seconds_for(size)
     if chain is not None:
-        needed += memory_of_chain(pixels, [page.tile for page in chain.pages])
-    if fault := limits.fault("max_memory", needed, "bytes of memory"):
-        raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
+        most = chain.seconds_for(size, limits)
+        size += sum(page.header.file_bytes for page in chain.pages)
+        streams = [*streams, *((page.tile, page.stream) for page in chain.pages)]
+    check_seconds(streams, header, size, most)
 
 
 def read_tile(source: Source, header: Header, tile: Tile) -> TileStream:

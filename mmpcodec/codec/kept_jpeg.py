@@ -12,12 +12,11 @@ import numpy as np
 
 from mmpcodec.backends import jpeg as jpegs
 from mmpcodec.codec.limits.memory import memory_to_decode
-from mmpcodec.codec.limits.seconds import seconds_to_decode
+from mmpcodec.codec.limits.work import check_memory, check_seconds
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.errors import (
     CorruptStream,
     FormatError,
-    LimitExceeded,
     PictureError,
     UnreadableJpeg,
 )
@@ -104,22 +103,17 @@ def check_work(
     limits: DecodeLimits,
     threads: int | None = None,
 ) -> None:
-    """Compare the time and the memory that a JPEG file in ``size`` bytes can take with the limits.
+    """Compare what rebuilding a JPEG file from ``size`` bytes can take with the limits.
 
     Raises
     ------
     LimitExceeded
-        If they are above.
+        If time or memory are above.
     """
-    streams, at_once = [(header.tiles[0], stream)], threads or processors()
-    most = limits.seconds_for(size)
-    seconds = seconds_to_decode(streams, header.depth, header.planes, peek=False)
-    if seconds > most:
-        text = f"decoding can take {seconds:.3g} s, the limit is {most:.3g} s for {size} bytes"
-        raise LimitExceeded(SECTION, f"{text}; max_seconds (--max-seconds) raises it")
-    needed = memory_to_decode(streams, header.depth, header.planes, 0, at_once)
-    if fault := limits.fault("max_memory", needed, "bytes of memory"):
-        raise LimitExceeded(SECTION, f"decoding can take {fault}")
+    streams = [(header.tiles[0], stream)]
+    check_seconds(streams, header, size, limits.seconds_for(size))
+    at_once = threads or processors()
+    check_memory(memory_to_decode(streams, header.depth, header.planes, 0, at_once), limits)
 
 
 def samples_of(data: bytes, header: Header) -> Samples:

@@ -14,8 +14,7 @@ from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.decoder import (
     check_area,
-    check_memory,
-    check_seconds,
+    check_work,
     named,
     tile_of,
     viewed,
@@ -168,8 +167,8 @@ class RegionDecoder:
             except FormatError as error:
                 raise named(header, tile, error) from None
         chain = Chain.of(self._source)
-        check_memory(streams, header, padded, self._threads, self._limits, chain)
-        check_seconds(streams, header, len(self._source), self._limits, chain)
+        size, threads = len(self._source), self._threads
+        check_work(streams, header, size, padded, self._limits, threads=threads, chain=chain)
         kind = sample_type(header.depth)
         places = [
             TilePlace.within(np.empty(header.shape_of(tile), kind), tile, tile, stream, header)

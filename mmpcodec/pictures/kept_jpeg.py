@@ -41,8 +41,8 @@ FEW, MANY = 0.5, 1 << 16
 """A file is remarked on if no byte of it is coded as levels, or a smaller part than this, and so
 many bytes are not."""
 MOST_PIXELS_OF_BYTE = 512
-"""A file of fewer bytes does not hold the picture that its frame says: each block of 64 pixels takes
-a bit at least. Where it opens late, it is kept as that of one pixel."""
+"""Each block of 64 pixels takes a bit at least: a file of fewer bytes does not hold the picture of
+its frame. Where it opens late, it is kept as that of one pixel."""
 OPENS_LATE = "takes longer to decode than is allowed by default; mmp decode --max-seconds opens it"
 """The remark on a file that is beyond the default limits."""
 

@@ -43,7 +43,7 @@ const TWO_VALUES_COLUMN_BYTES = 256;
 const JPEG_BYTES = [0, 8, 20, 32].map((size) => size * 2 ** 20);
 const JPEG_FILE_BYTES = 12;
 /** Of a new instance. */
-const JPEG_INSTANCE_BYTES = 4 * 2 ** 20;
+const JPEG_INSTANCE_BYTES = 10 * 2 ** 20;
 /**
  * Of each pixel of the rows of a chain, in bits and words, and columns beside each row that count as
  * well; how many times the limit of samples they may have.
