@@ -16,7 +16,7 @@ import io
 import time
 from typing import Any
 
-import jpeg_files
+import kept_files
 import numpy as np
 import trial
 import workers
@@ -77,7 +77,7 @@ def coded(recipe: str) -> tuple[np.ndarray, dict[str, Any], bytes]:
 def fault_of(recipe: str) -> str:
     """Return what is wrong with a recipe's file, or ""."""
     if recipe.split()[0] == JPEG:
-        return jpeg_files.fault_of(recipe)
+        return kept_files.fault_of(recipe)
     samples, options, data = coded(recipe)
     choices = Choices(f"{recipe} checks")
     height, width = samples.shape[:2]
@@ -139,7 +139,7 @@ def tried(recipe: str, number: int) -> trial.Outcome:
 
 def kept(recipe: str) -> bytes:
     """Return the file of a recipe: the one that is decoded, or the JPEG file that is kept."""
-    return jpeg_files.source(recipe)[0] if recipe.split()[0] == JPEG else coded(recipe)[2]
+    return kept_files.source(recipe)[0] if recipe.split()[0] == JPEG else coded(recipe)[2]
 
 
 def prepare(kind: str) -> None:

@@ -18,7 +18,7 @@ from parts.samples import picture
 from PIL import Image, ImageFile
 
 import mmpcodec
-from mmpcodec import MmpError, UnreadableJpeg
+from mmpcodec import LimitExceeded, MmpError, UnreadableJpeg
 from mmpcodec.pictures import kept_jpeg, registry
 from mmpcodec.pictures.compressed.jpeg import metadata_of
 
@@ -26,7 +26,13 @@ ImageFile.MAXBLOCK = 1 << 20  # Pillow fails at noise that is larger than its bu
 _MOST_SIDE = 200
 _MODES = {1: ("L",), 3: ("RGB", "RGB", "YCbCr"), 4: ("CMYK",)}
 _EFFORTS = (1, 2, 6)
-_FAULTS: tuple[type[BaseException], ...] = (OSError, SyntaxError, ValueError, KeyError)
+_FAULTS: tuple[type[BaseException], ...] = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    KeyError,
+    Image.DecompressionBombError,
+)
 """What Pillow raises of a file that it cannot read."""
 
 
@@ -153,7 +159,7 @@ def _of_samples(kept: Kept, threads: int) -> str:
         want = None
     try:
         found = mmpcodec.decode(kept.data, threads=threads)
-    except UnreadableJpeg:
+    except (UnreadableJpeg, LimitExceeded):  # a broken frame can say that a picture is huge
         return "Pillow reads samples that decoding refuses" if kept.whole else ""
     # Of a file that is cut off, decoding makes up the samples that Pillow refuses.
     same = want is None or np.array_equal(found, want)
