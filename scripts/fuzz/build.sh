@@ -30,8 +30,8 @@ folders=(runtime entropy jpeg)
 [ "$entries" = jpeg ] || folders+=(trees blocks lossless filters tiles)
 {
     find "${folders[@]/#/kernels/cpu/}" -name '*.cpp'
-    # The only part of lossless samples that JPEG files take.
-    [ "$entries" != jpeg ] || echo kernels/cpu/lossless/strip_fit.cpp
+    # The parts of lossless samples that JPEG files take.
+    [ "$entries" != jpeg ] || printf '%s\n' kernels/cpu/lossless/{strip_fit,prediction}.cpp
     echo "$folder/tables.cpp"
     for entry in $entries; do echo "tests/fuzz/native/fuzz_$entry.cpp"; done
     echo "tests/fuzz/native/$engine.cpp"
