@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds the entries of tests/fuzz/native into a folder, with the flags of a sanitizer.
+# Builds entries of tests/fuzz/native into a folder, with the flags of a sanitizer.
 # Usage: scripts/fuzz/build.sh FOLDER [flags]. CXX names the compiler, g++ if it does not. With
 # ENGINE=libfuzzer libFuzzer drives the entries; otherwise tests/fuzz/native/driver.cpp does.
+# ENTRIES names the entries, all if it does not.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$1
 shift
+entries=${ENTRIES:-decoder encoder jpeg}
 compiler=${CXX:-g++}
 flags=(-std=c++20 -O2 -g -Ikernels -Wall -Wextra -Wno-psabi "$@")
 link=(-g "$@")
@@ -19,14 +21,20 @@ simd=
 # clang 14 has no target_clones, so the SIMD levels are built by g++ alone.
 if [ "$(uname -m)" = x86_64 ] && [ "$engine" = driver ]; then
     simd=1
-    flags+=(-DMMP_X86 -Wno-maybe-uninitialized)
+    # Tracking of variables takes minutes in functions of several SIMD levels.
+    flags+=(-DMMP_X86 -Wno-maybe-uninitialized -fno-var-tracking-assignments)
 fi
 mkdir -p "$folder"
 python3 scripts/embed.py "$folder/tables.cpp"
+folders=(runtime entropy jpeg)
+[ "$entries" = jpeg ] || folders+=(trees blocks lossless filters tiles)
 {
-    find kernels/cpu/{runtime,entropy,trees,blocks,lossless,jpeg,filters,tiles} -name '*.cpp'
+    find "${folders[@]/#/kernels/cpu/}" -name '*.cpp'
+    # The parts of lossless samples that JPEG files take.
+    [ "$entries" != jpeg ] || printf '%s\n' kernels/cpu/lossless/{strip_fit,prediction}.cpp
     echo "$folder/tables.cpp"
-    find tests/fuzz/native -name 'fuzz_*.cpp' -o -name "$engine.cpp"
+    for entry in $entries; do echo "tests/fuzz/native/fuzz_$entry.cpp"; done
+    echo "tests/fuzz/native/$engine.cpp"
 } | while read -r source; do
     own=()
     case $source in
@@ -40,7 +48,7 @@ python3 scripts/embed.py "$folder/tables.cpp"
     [ -e "$object" ] && [ -z "$newest" ] ||
         echo "${CCACHE-} $compiler ${flags[*]} ${own[*]} -c $source -o $object"
 done | xargs -r -d '\n' -P "$(nproc)" -I{} sh -c '{}'
-for entry in decoder encoder jpeg; do
+for entry in $entries; do
     objects=$(find "$folder" -name '*.o' -not -name "*fuzz_*.o" -o -name "*fuzz_$entry.cpp.o")
     # shellcheck disable=SC2086
     "$compiler" "${link[@]}" $objects -lpthread -o "$folder/fuzz_$entry"

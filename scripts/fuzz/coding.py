@@ -5,7 +5,8 @@
 
 Decoding must find the same with any number of threads, as a whole and in regions, and the source
 where the coding is lossless; no number of threads may change a byte. Every eighth file is damaged,
-and must then be refused. A finding is printed with its recipe; ``--recipe "tiles 1 42"`` tries one.
+and must then be refused. JPEG files, of the kind ``jpeg``, are kept, and must come back byte by
+byte. A finding is printed with its recipe; ``--recipe "tiles 1 42"`` tries one.
 
 The exit code is 1 if there are findings.
 """
@@ -15,15 +16,18 @@ import io
 import time
 from typing import Any
 
+import kept_files
 import numpy as np
 import trial
 import workers
 from parts.choices import Choices
+from parts.samples import picture
 
 import mmpcodec
 from mmpcodec import MmpError
 
-KINDS = ("small", "tiles", "large")
+JPEG = "jpeg"
+KINDS = ("small", "tiles", "large", JPEG)
 _MOST = {"small": 40, "tiles": 300, "large": 1500}
 _PRESETS = ("auto", "photo", "text", "mixed", "lossless", "plain", "classic")
 _DEEP = ("auto", "photo", "lossless")
@@ -31,31 +35,6 @@ _LARGE = ("photo", "lossless")
 _LOSSY = ("photo", "mixed")
 _LAMBDAS = (1, 8, 32, 100, 1000, 100_000)
 _MOST_SECONDS = 60.0
-
-
-def picture(choices: Choices, kind: str) -> tuple[np.ndarray, int]:
-    """Return the samples of a picture, and their depth."""
-    most = _MOST[kind]
-    height, width = choices.randint(1, most), choices.randint(1, most)
-    if kind != "large" and choices.once_in(10):
-        height, width = choices.choice(((1, 3000), (3000, 1), (5, 2000)))
-    planes = choices.choice((1, 1, 2, 3, 3, 4))
-    depth = choices.choice((8, 8, 8, 1, 4, 10, 12, 16))
-    shape = (height, width, planes) if planes > 1 else (height, width)
-    random = np.random.default_rng(choices.getrandbits(64))
-    top = (1 << depth) - 1
-    rows, columns = np.ogrid[:height, :width]
-    slope = rows * choices.uniform(-3, 3) + columns * choices.uniform(-3, 3)
-    waves = np.sin(slope / choices.uniform(1, 60)) * top * choices.choice((0, 0.1, 0.5))
-    plain = waves.reshape(height, width, *(1,) * (planes > 1)) + choices.uniform(0, top)
-    noise = random.normal(0, choices.choice((0, 0, 0.01, 0.1, 1)) * top, shape)
-    samples = np.clip(plain + noise, 0, top)
-    for _ in range(choices.choice((0, 0, 3, 20))):  # flat rectangles, as on screens
-        row, column = choices.randrange(height), choices.randrange(width)
-        samples[row : row + choices.side(), column : column + choices.side()] = random.integers(
-            0, top + 1
-        )
-    return samples.astype(np.uint8 if depth <= 8 else np.uint16), depth
 
 
 def options_of(choices: Choices, kind: str, depth: int) -> dict[str, Any]:
@@ -88,7 +67,7 @@ def coded(recipe: str) -> tuple[np.ndarray, dict[str, Any], bytes]:
     """Return the source, the options and the file of a recipe."""
     choices = Choices(recipe)
     kind = recipe.split()[0]
-    samples, depth = picture(choices, kind)
+    samples, depth = picture(choices, _MOST[kind], kind != "large")
     options = options_of(choices, kind, depth)
     if options["preset"] in _LOSSY and choices.once_in(2):
         options["roi"] = importance(choices, samples.shape[:2])
@@ -97,6 +76,8 @@ def coded(recipe: str) -> tuple[np.ndarray, dict[str, Any], bytes]:
 
 def fault_of(recipe: str) -> str:
     """Return what is wrong with a recipe's file, or ""."""
+    if recipe.split()[0] == JPEG:
+        return kept_files.fault_of(recipe)
     samples, options, data = coded(recipe)
     choices = Choices(f"{recipe} checks")
     height, width = samples.shape[:2]
@@ -156,6 +137,11 @@ def tried(recipe: str, number: int) -> trial.Outcome:
     return trial.Outcome(kind, finding, 0, seconds)
 
 
+def kept(recipe: str) -> bytes:
+    """Return the file of a recipe: the one that is decoded, or the JPEG file that is kept."""
+    return kept_files.source(recipe)[0] if recipe.split()[0] == JPEG else coded(recipe)[2]
+
+
 def prepare(kind: str) -> None:
     """Import what is imported late."""
     tried(f"{kind} warm 1", 0)
@@ -163,7 +149,7 @@ def prepare(kind: str) -> None:
 
 if __name__ == "__main__":
     workers.main(
-        workers.Entry(prepare, tried, lambda recipe: coded(recipe)[2]),
+        workers.Entry(prepare, tried, kept),
         KINDS,
         __doc__.splitlines()[0],
         "kinds",

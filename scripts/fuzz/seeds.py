@@ -7,24 +7,33 @@ python scripts/fuzz/seeds.py FOLDER
 import io
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from makers import jpeg
+from parts.choices import Choices
 from PIL import Image
 
 import mmpcodec
 from mmpcodec.backends import jpeg as jpegs
+from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
+from mmpcodec.format.jpeg import KeptJpeg
 from mmpcodec.format.layers import Layer, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.tool_fields import HEADER_TOOLS
+from mmpcodec.reference.jpeg.codec import encode_file
 from mmpcodec.tools import BLOCKS, LOSSLESS, TREES, BlockTools, LosslessTools, Tools, TreeTools
 
 VECTORS = Path(__file__).parents[2] / "tests" / "conformance"
 MOST_SIDE = 80
 LARGEST_DICTIONARY = 2000
+LARGEST_JPEG = 20000
+BROKEN = 60
+"""JPEG files with broken fields."""
 JPEGS: dict[str, dict[str, Any]] = {
     "RGB": {"quality": 80},
     "RGB progressive": {"progressive": True},
@@ -87,19 +96,52 @@ def seeds(data: bytes) -> Iterator[bytes]:
             yield seed(layer, tile.height, tile.width, depth, planes)
 
 
-def jpeg_seeds() -> Iterator[bytes]:
-    """Yield JPEG files, and payloads of them, as inputs of the entry that keeps them."""
-    rows, columns = np.indices((40, 56))
+def jpeg_files() -> Iterator[bytes]:
+    """Yield JPEG files: of each kind, joined, cut, behind other bytes, and with broken fields."""
+    rows, columns = np.indices((24, 32))
     samples = np.dstack([5 * rows, 4 * columns, 3 * (rows + columns) % 90]).astype(np.uint8)
+    files = []
     for name, options in JPEGS.items():
         stream = io.BytesIO()
         Image.fromarray(samples).convert(name.split()[0]).save(stream, "JPEG", **options)
-        file = stream.getvalue()
+        files.append(stream.getvalue())
+    yield from files
+    yield files[0] + files[1] + files[2]
+    for file in files:
+        yield file[: -len(file) // 5]
+        yield b"before" + file + b"behind" * 9
+    for number in range(BROKEN):
+        yield jpeg.make(Choices(f"jpeg seeds {number}"))
+
+
+def jpeg_seeds() -> Iterator[bytes]:
+    """Yield JPEG files, and payloads of them, as inputs of the entry that keeps them."""
+    for number, file in enumerate(jpeg_files()):
+        if len(file) > LARGEST_JPEG:
+            continue
         for form in (1, 2, 3):
             yield bytes([0, form - 1, 0]) + file
-            kept = jpegs.encode(file, form, 1 << 23)
-            head = bytes([1, kept.form - 1, 0]) + field(len(file), 0, 20000)
-            yield head + kept.payload
+        yield payload_seed(1, len(file), jpegs.encode(file, 1, 1 << 23).payload)
+        # The native encoder gives a small file the form that needs the fewest bytes.
+        for form in (2, 3) if number < len(JPEGS) else ():
+            yield payload_seed(form, len(file), encode_file(file, form, 1 << 23))
+    for stream in sorted(VECTORS.glob("*jpeg-*/stream.mmp")):
+        with suppress(FormatError):
+            kept = kept_of(memoryview(stream.read_bytes()))
+            if kept and kept.file_bytes <= LARGEST_JPEG:
+                yield payload_seed(kept.form, kept.file_bytes, bytes(kept.payload))
+
+
+def payload_seed(form: int, size: int, payload: bytes) -> bytes:
+    """Encode the payload of a JPEG file of ``size`` bytes as the fuzzer's entry reads it."""
+    return bytes([1, form - 1, 0]) + field(size, 0, LARGEST_JPEG) + payload
+
+
+def kept_of(data: memoryview) -> KeptJpeg | None:
+    """Return the JPEG file that an mmp file keeps."""
+    header = container.read_header(data)
+    start, end = header.tile_offsets[:2]
+    return layers.read(data[start:end], start, header).jpeg
 
 
 def main() -> None:

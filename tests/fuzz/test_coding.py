@@ -19,7 +19,7 @@ def run(*arguments, broken=""):
     return subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
 
 
-@pytest.mark.parametrize(("kind", "inputs"), [("small", 40), ("tiles", 8)])
+@pytest.mark.parametrize(("kind", "inputs"), [("small", 40), ("tiles", 8), ("jpeg", 30)])
 def test_fuzzing_finds_nothing(tmp_path, kind, inputs):
     options = ("--inputs", inputs, "--jobs", 1, "--out", tmp_path / "out", "--kinds", kind)
     result = run(*options)
@@ -44,6 +44,17 @@ def test_fuzzing_keeps_findings(tmp_path, broken, says):
     assert says in result.stdout
     (kept, *_) = tmp_path.iterdir()
     assert kept.read_bytes().startswith(b"\x89MMP")
+
+
+def test_another_jpeg_file_is_a_finding(tmp_path):
+    broken = "mmpcodec.kept_file = lambda *a, **k: b'another';"
+    options = ("--inputs", 10, "--jobs", 1, "--out", tmp_path, "--kinds", "jpeg")
+    result = run(*options, broken=broken)
+    assert (result.returncode, result.stderr) == (1, "")
+    assert "10 x another JPEG file comes back" in result.stdout
+    (kept,) = tmp_path.iterdir()
+    assert kept.name == "jpeg-1-0"
+    assert b"\xff\xd8\xff" in kept.read_bytes()
 
 
 def test_fuzzing_ends_after_seconds(tmp_path):

@@ -247,9 +247,15 @@ public:
     std::vector<uint8_t> join() {
         read_payload();
         bytes_.reserve(std::min(file_size_, kMostReserved) + 2 * kWrittenAhead);
-        for (const DescribedScan& scan : description_.scans) {
+        std::vector<size_t> last(pictures_.size());
+        for (size_t i = 0; i < description_.scans.size(); ++i)
+            last[size_t(description_.scans[i].picture)] = i;
+        for (size_t i = 0; i < description_.scans.size(); ++i) {
+            const DescribedScan& scan = description_.scans[i];
             take_rest_before(scan);
             write_scan(scan);
+            // A file may have thousands of pictures, each with its tables.
+            if (last[size_t(scan.picture)] == i) pictures_[size_t(scan.picture)].reset();
         }
         take_rest(rest_.size() - next_);
         if (bytes_.size() != file_size_)

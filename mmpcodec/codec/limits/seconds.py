@@ -60,12 +60,12 @@ JPEG_LEVEL = {1: 0.1e-6, 2: 0.45e-6, 3: 2.2e-6}
 JPEG_REACH = {1: 0.1e-3, 2: 0.5e-3, 3: 2e-3}
 """Seconds for a level of a kept JPEG file that takes nearly no bits, by form; for one that takes
 some; for those that a byte of the payload can hold."""
-JPEG_CODED_BYTE, JPEG_CODED_REACH = 1e-6, 1e-3
-JPEG_FILE_BYTE = 0.05e-6
+JPEG_CODED_BYTE, JPEG_CODED_REACH = 0.7e-6, 6e-3
+JPEG_FILE_BYTE = 0.5e-6
 JPEG_SCANNED, JPEG_PASSES = 1.3e-9, 8
 """Seconds for a byte of a kept JPEG file that is coded as such; for those that a byte of the
-payload can hold; for any byte of the file; for a level of the picture that a scan passes, and how
-often scans can pass it."""
+payload can hold; for any byte of the file, most of it in its samples, whose scans can be many; for
+a level of the picture that a scan passes, and how often scans can pass it."""
 
 
 def seconds_to_decode(

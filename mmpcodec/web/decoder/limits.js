@@ -87,7 +87,7 @@ const JPEG_FLAT = [0, 2.5e-9, 6e-9, 18e-9];
 const JPEG_LEVEL = [0, 0.1e-6, 0.45e-6, 2.2e-6];
 const JPEG_REACH = [0, 0.1e-3, 0.5e-3, 2e-3];
 /** Of a byte that is coded as such; of those that a byte of the payload can hold; of any byte. */
-const [JPEG_CODED_BYTE, JPEG_CODED_REACH, JPEG_FILE_BYTE] = [1e-6, 1e-3, 0.05e-6];
+const [JPEG_CODED_BYTE, JPEG_CODED_REACH, JPEG_FILE_BYTE] = [0.7e-6, 6e-3, 0.5e-6];
 /** Of a level of the picture that a scan passes; how often scans can pass it. */
 const [JPEG_SCANNED, JPEG_PASSES] = [1.3e-9, 8];
 const LEVELS = 256;

@@ -6,16 +6,19 @@ Payloads of trees and predicted blocks are chosen: bits of 1, which both read as
 symbols; random bytes; and blocks of 4x4 samples that all search templates. Their checksums of
 samples are wrong, which the decoder finds last. Lossless samples are encoded, because the decoder
 refuses chosen ones early: slopes, noise, planes of two values, pictures of one column, and small
-tiles. Each file is decoded on one thread in a process of its own. The script prints a Markdown
-table; times are of one processor.
+tiles. JPEG files that are kept have many levels, scans, pictures or other bytes. Each file is
+decoded on one thread in a process of its own. The script prints a Markdown table; times are of one
+processor.
 """
 
 import argparse
+import io
 import json
 import re
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -23,21 +26,26 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
+from PIL import Image, ImageFile
 
 import mmpcodec
 from mmpcodec import _cpu
+from mmpcodec.backends import jpeg as jpegs
 from mmpcodec.codec.decoder import read_tile
 from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_to_decode
 from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
+from mmpcodec.format.jpeg import KeptJpeg, most_level_bytes
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.limits import UNLIMITED
 from mmpcodec.params import EncodeParams
+from mmpcodec.pictures import kept_jpeg
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.samples import Form
 from mmpcodec.tools import BlockTools, Tools, TreeTools
@@ -50,6 +58,8 @@ BLOCKS = BlockTools(templates=4, step=16, post_filter=False)
 MIXED = replace(BLOCKS, trees=TREES)
 SMALLEST_TILE = 64
 ONE_TILE = 1 << 20  # an encoder that may choose would cut these pictures into tiles
+ImageFile.MAXBLOCK = 1 << 24  # Pillow fails at noise that is larger than its buffer
+JPEG_START, SCAN = b"\xff\xd8\xff", b"\xff\xda"
 WARM_UP = 64  # side of a picture that is decoded before the measurement
 
 PLANAR, TEMPLATES = 2, 37
@@ -229,6 +239,64 @@ def small_tiles(side: int) -> dict[str, Callable[[], bytes]]:
     }
 
 
+def jpeg_file(samples: np.ndarray, **options: Any) -> bytes:
+    """Return a JPEG file of samples, with all that they have of colours."""
+    stream = io.BytesIO()
+    full = {"quality": 100, "subsampling": 0} if samples.ndim == 3 else {"quality": 100}
+    Image.fromarray(samples).save(stream, "JPEG", **{**full, **options})
+    return stream.getvalue()
+
+
+def kept(file: bytes, form: int, header: Header | None = None) -> bytes:
+    """Keep a JPEG file in a form, whether it opens by default or not."""
+    header = header or kept_jpeg.header_of(file)
+    found = jpegs.encode(file, form, most_level_bytes(header.width, header.height), threads=1)
+    tile = layers.write_jpeg(
+        header, KeptJpeg(found.form, len(file), found.payload), zlib.crc32(file)
+    )
+    return container.write(container.with_sizes(header, (len(tile),)), [tile])
+
+
+def with_scans(file: bytes, count: int) -> bytes:
+    """Return a progressive file whose last scan follows again and again."""
+    last = file.rindex(SCAN)
+    return file[:-2] + count * file[last:-2] + file[-2:]
+
+
+def kept_files(side: int) -> dict[str, Callable[[], bytes]]:
+    """Return functions that make files that keep a JPEG file, by their names in the table.
+
+    Equal blocks have the most levels that take nearly no bits. The blank page has eight times the
+    rows and columns. The many pictures have one block each, beside a header of one pixel.
+    """
+    rng = np.random.default_rng(5)
+    noisy = rng.integers(0, 256, (side, side, 3), np.uint8)
+    equal = np.tile(rng.integers(0, 256, (8, 8, 3), np.uint8), (side // 8, side // 8, 1))
+    files: dict[str, Callable[[], bytes]] = {
+        "noise": lambda: jpeg_file(noisy),
+        "equal blocks": lambda: jpeg_file(equal),
+        "blank": lambda: jpeg_file(np.full((8 * side, 8 * side, 3), 255, np.uint8)),
+        "noise, many scans": lambda: with_scans(jpeg_file(noisy, progressive=True), 100),
+        "equal blocks, many scans": lambda: with_scans(jpeg_file(equal, progressive=True), 100),
+        "blank, many scans": lambda: with_scans(
+            jpeg_file(np.full((8 * side, 8 * side, 3), 255, np.uint8), progressive=True), 100
+        ),
+        "many pictures": lambda: jpeg_file(np.full((8, 8), 90, np.uint8)) * (side * side // 256),
+        "bytes that are stored": lambda: JPEG_START + rng.bytes(side * side),
+        "zeros as bytes": lambda: JPEG_START + bytes(side * side),
+        "text as bytes": lambda: JPEG_START + bytes(rng.integers(97, 123, side * side, np.uint8)),
+    }
+    return {
+        f"JPEG file, form {form}, {name}": partial(_kept_anew, file, form)
+        for name, file in files.items()
+        for form in ((1,) if "bytes" in name else (1, 2, 3))
+    }
+
+
+def _kept_anew(make: Callable[[], bytes], form: int) -> bytes:
+    return kept(make(), form)
+
+
 def all_files(side: int) -> dict[str, Callable[[], bytes]]:
     """Return functions that make all files, by their names in the table."""
     return {
@@ -237,6 +305,7 @@ def all_files(side: int) -> dict[str, Callable[[], bytes]]:
         **two_values(side),
         **narrow(side),
         **small_tiles(side),
+        **kept_files(side),
     }
 
 
@@ -261,6 +330,7 @@ def peak() -> int:
 def measure(path: Path) -> None:
     """Decode a file and print the processor seconds and the bytes that the peak of memory grew."""
     mmpcodec.decode(mmpcodec.encode(noise(WARM_UP), preset="plain"), threads=1)
+    mmpcodec.decode(kept(jpeg_file(noise(WARM_UP)), 1), threads=1)
     data = path.read_bytes()
     before = peak()
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""mmp files: the conformance vectors and random payloads, fields changed, checksums right.
+"""mmp files: conformance vectors, kept JPEG files, random payloads; fields changed, CRCs right.
 
 Files are read and built by the model of the independent decoder. Only the tools, their ranges and
 the bits of switches come from the codec.
@@ -32,6 +32,8 @@ from independent.file import (
 )
 from parts import exif
 from parts.choices import Choices
+
+from makers import jpeg
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _MOST_ENTRIES = 8191
@@ -246,8 +248,19 @@ def valid(choices: Choices) -> bytes:
     return built(choices.choice([file for file in vectors() if file.width * file.height < 3000]))
 
 
+def kept_jpeg_file(choices: Choices) -> File:
+    """Return a file that keeps a JPEG file, some of whose fields are broken."""
+    from mmpcodec.pictures import kept_jpeg
+
+    found = kept_jpeg.encode(jpeg.make(choices), choices.randint(1, 3), threads=1, verify=False)
+    return parsed(found.encoding.data)
+
+
 def make(choices: Choices) -> bytes:
     """Make a file."""
-    file = random_file(choices) if choices.once_in(4) else choices.choice(vectors())
+    if choices.once_in(8):
+        file = kept_jpeg_file(choices)
+    else:
+        file = random_file(choices) if choices.once_in(4) else choices.choice(vectors())
     data = built(changed(choices, file))
     return choices.damage(data) if choices.once_in(20) and choices.odd() else data

@@ -37,6 +37,8 @@ FILES = {
     "steps of 16 bits": made(qtables=[[1, *range(201, 264)]] * 2),
     "one pixel": made(PHOTOGRAPH[:1, :1]),
 }
+BEFORE = np.random.default_rng(7).integers(0, 255, 1 << 18, np.uint8).tobytes()
+"""Bytes that are stored: a file that has them is too large to be coded in several forms."""
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -48,14 +50,31 @@ def test_payloads_are_equal(name):
 
 
 @pytest.mark.parametrize("form", [2, 3])
-@pytest.mark.parametrize("name", ["4:2:0, own tables", "gray"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "4:2:0, own tables",
+        "gray",
+        "four components",
+        "progressive",
+        "restarts",
+        "restarts, progressive",
+    ],
+)
 def test_payloads_of_forms_that_mix_are_equal(name, form):
-    file = FILES[name]
-    payload = encode_file(file, form, MOST)
+    file = BEFORE + FILES[name]
+    payload, used, levels, stored = _cpu.encode_jpeg(file, form, 1, MOST)
+    assert (used, stored) == (form, len(BEFORE))
+    assert levels > 200
+    assert encode_file(file, form, MOST) == payload
     assert _cpu.decode_jpeg(payload, len(file), form, 1, MOST) == file
-    payload, used, *_ = _cpu.encode_jpeg(file, form, 1, MOST)
-    assert encode_file(file, used, MOST) == payload
-    assert decode_file(payload, len(file), used, MOST) == file
+
+
+def test_a_small_file_has_the_form_with_the_fewest_bytes():
+    file = FILES["gray"]
+    payload, used, *_ = _cpu.encode_jpeg(file, 3, 1, MOST)
+    sizes = {form: len(encode_file(file, form, MOST)) for form in (1, 2, 3)}
+    assert sizes[used] == min(sizes.values()) == len(payload)
 
 
 def test_thumbnails_and_noise_are_kept_alike():

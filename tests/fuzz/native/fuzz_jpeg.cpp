@@ -36,11 +36,15 @@ void keep(Bytes bytes, int form, int threads) {
     const std::vector<uint8_t> file(bytes.rest(), bytes.rest() + bytes.left());
     const auto kept = jpeg::encode_file(file.data(), file.size(), form, threads, kMostLevelBytes);
     const auto& payload = kept.payload;
-    const auto back = jpeg::decode_file(payload.data(), payload.size(), file.size(), form, threads,
-                                        kMostLevelBytes);
+    if (kept.form > form) fail("the form is above the one that was asked for");
+    const auto back = jpeg::decode_file(payload.data(), payload.size(), file.size(), kept.form,
+                                        threads, kMostLevelBytes);
     if (back != file) fail("another file comes back");
     if (payload.size() > file.size() + 64) fail("the payload is larger than the file");
-    const auto front = jpeg::decode_front(payload.data(), payload.size(), file.size(), form,
+    if (threads > 1 &&
+        jpeg::encode_file(file.data(), file.size(), form, 1, kMostLevelBytes).payload != payload)
+        fail("one thread makes another payload");
+    const auto front = jpeg::decode_front(payload.data(), payload.size(), file.size(), kept.form,
                                           kMostLevelBytes);
     if (front.size() > file.size() || !std::equal(front.begin(), front.end(), file.begin()))
         fail("the front is no beginning of the file");

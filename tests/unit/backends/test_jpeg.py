@@ -2,7 +2,10 @@
 
 import base64
 import random
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -182,3 +185,22 @@ data of the other one begins."""
 @pytest.mark.parametrize("form", FORMS)
 def test_scans_without_data_are_no_scans(form):
     kept(EMPTY_SCAN, form)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_a_picture_that_is_rebuilt_takes_no_more_memory():
+    """2000 pictures, whose tables would take 57 MB together."""
+    file = made(np.full((8, 8), 90, np.uint8), optimize=True) * 2000
+    payload, used, *_ = _cpu.encode_jpeg(file, 1, 1, MOST)
+    program = (
+        "import sys; from mmpcodec import _cpu;"
+        "size, form, most = map(int, sys.argv[1:]); payload = sys.stdin.buffer.read();"
+        "peak = lambda: int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]);"
+        "before = peak();"
+        "assert len(_cpu.decode_jpeg(payload, size, form, 1, most)) == size;"
+        "print(peak() - before)"
+    )
+    numbers = map(str, (len(file), used, MOST))
+    command = [sys.executable, "-P", "-c", program, *numbers]
+    grown = subprocess.run(command, input=payload, capture_output=True, check=True).stdout
+    assert int(grown) < 20 << 10

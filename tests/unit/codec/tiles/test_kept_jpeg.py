@@ -12,6 +12,7 @@ from support.files.jpeg_files import changed, files, made, photograph
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.codec.kept_jpeg import is_kept
+from mmpcodec.codec.limits.seconds import seconds_to_decode
 from mmpcodec.errors import (
     CorruptStream,
     FormatError,
@@ -291,6 +292,18 @@ def test_blank_pages_open_by_default_at_every_effort():
         data = mmpcodec.encode_file(page, 0, effort=effort)
         assert len(data) < 1000
         assert mmpcodec.kept_file(data) == page
+
+
+@pytest.mark.filterwarnings("ignore:.*are kept as bytes of any kind")
+def test_the_estimate_of_seconds_covers_bytes_that_repeat():
+    """A byte of the payload holds thousands of coded bytes, of 0.4 µs each."""
+    file = b"\xff\xd8\xff" + bytes(1 << 18)
+    kept = kept_jpeg.encode(file, 1).encoding
+    assert len(kept.data) < 60
+    start, end = kept.header.tile_offsets[:2]
+    stream = layers.read(memoryview(kept.data)[start:end], start, kept.header)
+    tiles = [(kept.header.tiles[0], stream)]
+    assert seconds_to_decode(tiles, 8, 3, peek=False) > 0.4e-6 * len(file)
 
 
 def test_many_scans_take_little_time():
