@@ -148,6 +148,9 @@ def damaged_jpegs(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     for name, change in (
         ("rows", _more_rows),
         ("no-rows", _no_rows),
+        ("many-stripes", _many_stripes),
+        ("many-pictures", _many_pictures),
+        ("many-scans", _many_scans),
         ("start", _other_start),
         ("place", _other_place),
         ("picture", _other_picture),
@@ -188,7 +191,7 @@ def _with_description(data: bytes, change: Callable[[Description], None]) -> byt
     count, size = (reader.number(len(own.payload) * 8, "bytes") for _ in range(2))
     place = reader.position + size
     coded = decode_bytes(own.payload[reader.position : place], count)
-    description, end = read_description(coded, own.size)
+    description, end = read_description(coded, own.size, 1 << 16)
     change(description)
     coded = description.to_bytes() + coded[end:]
     payload = encode_bytes(coded)
@@ -206,6 +209,19 @@ def _more_rows(description: Description) -> None:
 def _no_rows(description: Description) -> None:
     start, ((_, size),) = description.pictures[0]
     description.pictures[0] = start, [(0, size)]
+
+
+def _many_stripes(description: Description) -> None:
+    start, stripes = description.pictures[0]
+    description.pictures[0] = start, [*stripes, *[(1, 0)] * 40]
+
+
+def _many_pictures(description: Description) -> None:
+    description.pictures += [(start, []) for start in range(700, 740)]
+
+
+def _many_scans(description: Description) -> None:
+    description.scans *= 120
 
 
 def _other_start(description: Description) -> None:

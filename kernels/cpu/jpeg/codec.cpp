@@ -65,8 +65,10 @@ std::vector<uint64_t> costs_of(const Picture& picture, int rows) {
 
 // Divides rows among stripes of about equal costs: one, two or a multiple of four, which keep two or
 // four threads equally busy.
-std::vector<Stripe> stripes_of(const Picture& picture, int rows, size_t scan_bytes) {
+std::vector<Stripe> stripes_of(const Picture& picture, int rows, size_t scan_bytes,
+                               uint64_t most) {
     size_t wanted = std::clamp<size_t>(scan_bytes / kStripeBytes, 1, kMostStripes);
+    wanted = size_t(std::min<uint64_t>(wanted, most));
     wanted -= wanted < 4 ? wanted == 3 : wanted % 4;
     const int count = std::min(int(wanted), rows);
     std::vector<Stripe> stripes;
@@ -194,11 +196,14 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
             {scan.start - kept.scan_bytes, scan.picture, std::move(scan.details)});
         kept.scan_bytes += scan.size;
     }
-    for (size_t i = 0; i < file.pictures.size(); ++i)
+    uint64_t spare = file.level_bytes_left / kStripeCost;
+    for (size_t i = 0; i < file.pictures.size(); ++i) {
+        const Picture& picture = *file.pictures[i].picture;
         description.pictures.push_back(
             {file.pictures[i].start,
-             stripes_of(*file.pictures[i].picture, used_rows(*file.pictures[i].picture),
-                        scan_bytes[i])});
+             stripes_of(picture, used_rows(picture), scan_bytes[i], spare + 1)});
+        spare -= std::max<size_t>(1, description.pictures.back().stripes.size()) - 1;
+    }
     const CodedLevels levels = smallest_levels(
         file, description, size > kSmallFile ? form : 1, form, threads);
     kept.form = levels.form;
@@ -215,7 +220,9 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     }
     coded.insert(coded.end(), next, file.rest.end());
     kept.stored_bytes = stored.size();
-    if (coded.size() > most_coded_bytes(size)) return stored_file(data, size);
+    if (coded.size() > most_coded_bytes(size) ||
+        description.scans.size() > Description::most_parts_of(size))
+        return stored_file(data, size);
 
     const std::vector<uint8_t> payload = encode_bytes(coded);
     if (payload.size() + stored.size() + levels.bytes > size) return stored_file(data, size);
@@ -302,7 +309,9 @@ private:
         const size_t bytes = numbers.number(size_, "bytes of coded bytes");
         take(numbers.position());
         const std::vector<uint8_t> coded = decode_bytes(take(bytes), bytes, coded_size);
-        size_t next = description_.read(coded.data(), coded.size(), file_size_);
+        size_t next = description_.read(coded.data(), coded.size(), file_size_,
+                                        level_bytes_left_ / kStripeCost);
+        level_bytes_left_ -= kStripeCost * description_.stripes();
         const auto move = [&](size_t count) {
             if (count > coded.size() - next)
                 throw TruncatedPayload("coded bytes end too early", kSection);

@@ -17,8 +17,8 @@ struct KeptFile {
 };
 
 // `form` is 1 to 3. A small file is coded in all forms up to this one, of which the smallest is
-// kept. The levels of all pictures take at most `most_level_bytes`; pictures beyond it are kept as
-// bytes.
+// kept. The levels of all pictures, and their stripes, count as at most `most_level_bytes`; pictures
+// beyond it are kept as bytes.
 KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
                      uint64_t most_level_bytes);
 

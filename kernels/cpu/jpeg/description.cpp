@@ -11,6 +11,7 @@ namespace {
 
 constexpr char kSection[] = "Kept JPEG files";
 constexpr int kNumberBits = 62;
+constexpr size_t kLeastScanNumbers = 3;
 
 // The parts of the details of a scan that are there, by bits above the padding.
 enum Parts { kCut = 4, kZeros = 8, kRuns = 16 };
@@ -144,15 +145,29 @@ void Description::write(std::vector<uint8_t>& bytes) const {
     }
 }
 
-size_t Description::read(const uint8_t* bytes, size_t size, size_t file_size) {
+size_t Description::most_parts_of(size_t file_size) { return file_size / 8 + 1; }
+
+size_t Description::stripes() const {
+    size_t count = 0;
+    for (const DescribedPicture& picture : pictures)
+        count += std::max<size_t>(1, picture.stripes.size());
+    return count;
+}
+
+size_t Description::read(const uint8_t* bytes, size_t size, size_t file_size,
+                         uint64_t most_stripes) {
     constexpr size_t kMostRows = 65535;
+    const size_t most_parts = most_parts_of(file_size);
     constexpr uint64_t kMostBytes = UINT64_MAX >> 2;
     NumberReader reader(bytes, size);
     size_t before = 0;
-    for (size_t left = reader.number(file_size, "pictures"); left; --left) {
+    size_t left = reader.number(std::min<uint64_t>(most_parts, most_stripes), "pictures");
+    for (uint64_t spare = most_stripes - left; left; --left) {
         before += reader.number(file_size - before, "start of a picture");
         DescribedPicture picture{before, {}};
-        for (size_t stripes = reader.number(kMostRows, "stripes"); stripes; --stripes) {
+        size_t stripes = reader.number(std::min<uint64_t>(kMostRows, spare + 1), "stripes");
+        if (stripes) spare -= stripes - 1;
+        for (; stripes; --stripes) {
             const int rows = int(reader.number(kMostRows, "rows of a stripe"));
             if (!rows) throw CorruptPayload("a stripe has no rows", kSection);
             const uint64_t own = reader.number(kMostBytes, "bytes of a stripe");
@@ -161,13 +176,15 @@ size_t Description::read(const uint8_t* bytes, size_t size, size_t file_size) {
         pictures.push_back(std::move(picture));
     }
     before = 0;
-    for (size_t left = reader.number(file_size, "scans"); left; --left) {
+    left = reader.number(most_parts, "scans");
+    scans.reserve(std::min(left, (size - reader.position()) / kLeastScanNumbers));
+    for (; left; --left) {
         if (pictures.empty()) throw CorruptPayload("a scan has no picture", kSection);
         const int picture = int(reader.number(pictures.size() - 1, "picture of a scan"));
         before += reader.number(file_size - before, "start of a scan");
         scans.push_back({before, picture, read_details(reader, file_size)});
     }
-    for (size_t left = reader.number(file_size, "stored ranges"); left; --left) {
+    for (left = reader.number(most_parts, "stored ranges"); left; --left) {
         const size_t coded = reader.number(file_size, "coded bytes");
         stored.push_back({coded, size_t(reader.number(file_size, "stored bytes"))});
     }

@@ -11,6 +11,9 @@
 
 namespace mmp::jpeg {
 
+// Bytes of levels as which a stripe counts besides its own: its models take time.
+constexpr uint64_t kStripeCost = uint64_t{2} << 17;
+
 struct Stripe {
     int rows;      // of MCUs
     size_t bytes;  // of its levels
@@ -38,8 +41,13 @@ struct Description {
     std::vector<StoredRange> stored;
 
     void write(std::vector<uint8_t>& bytes) const;
-    // Returns the number of bytes that were read. `file_size` bounds all numbers.
-    size_t read(const uint8_t* bytes, size_t size, size_t file_size);
+    // Most pictures, scans and stored ranges of a file: a header takes more bytes.
+    static size_t most_parts_of(size_t file_size);
+    // Stripes of all pictures, each of which has at least one for their bound.
+    size_t stripes() const;
+    // Returns the number of bytes that were read. `file_size` bounds all numbers, and `most_stripes`
+    // those of the stripes.
+    size_t read(const uint8_t* bytes, size_t size, size_t file_size, uint64_t most_stripes);
 };
 
 void write_number(uint64_t number, std::vector<uint8_t>& bytes);

@@ -28,10 +28,11 @@ struct SplitFile {
     std::vector<KeptPicture> pictures;  // by their starts
     std::vector<KeptScan> scans;        // by their starts
     std::vector<uint8_t> rest;          // all bytes that are in no scan
+    uint64_t level_bytes_left = 0;      // with a stripe of each picture
 };
 
-// Splits a file. Scans that cannot be kept exactly are in the rest. The levels of all pictures take
-// at most `most_level_bytes`; pictures beyond it are in the rest too.
+// Splits a file. Scans that cannot be kept exactly are in the rest. The levels of all pictures, and
+// a stripe of each, take at most `most_level_bytes`; pictures beyond it are in the rest too.
 SplitFile split(const uint8_t* data, size_t size, uint64_t most_level_bytes);
 
 }  // namespace mmp::jpeg

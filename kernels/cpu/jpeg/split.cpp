@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "cpu/jpeg/description.h"
 #include "cpu/jpeg/file.h"
 
 namespace mmp::jpeg {
@@ -57,7 +58,7 @@ private:
             const size_t most = limit == limits_.end() ? SIZE_MAX : limit->second;
             if (most == 0 || !picture->counts_scan()) continue;
             if (!allocated) {
-                if (picture->level_bytes() > most_level_bytes_) return false;
+                if (picture->level_bytes() + kStripeCost > most_level_bytes_) return false;
                 picture->allocate();
                 allocated = true;
             }
@@ -133,7 +134,7 @@ SplitFile split(const uint8_t* data, size_t size, uint64_t most_level_bytes) {
                 file.scans.push_back(std::move(scan));
                 file.scans.back().picture = int(file.pictures.size());
             }
-            most_level_bytes -= reader.picture->level_bytes();
+            most_level_bytes -= reader.picture->level_bytes() + kStripeCost;
             file.pictures.push_back({start, std::move(reader.picture)});
         }
         open.push_back({from, range.end});
@@ -158,6 +159,7 @@ SplitFile split(const uint8_t* data, size_t size, uint64_t most_level_bytes) {
         from = scan.start + scan.size;
     }
     file.rest.insert(file.rest.end(), data + from, data + size);
+    file.level_bytes_left = most_level_bytes;
     return file;
 }
 

@@ -41,7 +41,7 @@ MODEL_LINE_BYTES, KEY_LINE_BYTES = 12, 48
 TWO_VALUES_COLUMN_BYTES = 256
 """Bytes for a column of a plane of two values: places of its pixels, and lines to enter."""
 JPEG_BYTES = {1: 8 << 20, 2: 20 << 20, 3: 32 << 20}
-JPEG_FILE_BYTES = 12
+JPEG_FILE_BYTES = 24
 """Bytes for models and tables of a stripe of a kept JPEG file, by form; for a byte of the file:
 its bytes, those that are no levels, and their description."""
 CHAIN_BYTES = 6

@@ -55,11 +55,11 @@ BLOCKS_REACH = 1.6e-3
 """Seconds for a sample of blocks in small blocks of templates, and for those a byte can hold."""
 BLOCKS_BYTE = 1e-6
 
-JPEG_FLAT = {1: 2.5e-9, 2: 6e-9, 3: 18e-9}
+JPEG_FLAT = {1: 3.2e-9, 2: 6e-9, 3: 20e-9}
 JPEG_LEVEL = {1: 0.1e-6, 2: 0.45e-6, 3: 2.2e-6}
 JPEG_REACH = {1: 0.1e-3, 2: 0.5e-3, 3: 2e-3}
-"""Seconds for a level of a kept JPEG file that takes nearly no bits, by form; for one that takes
-some; for those that a byte of the payload can hold."""
+"""Seconds for a level of a kept JPEG file that takes nearly no bits, by form, which the models of a
+stripe reach as well; for one that takes some; for those that a byte of the payload can hold."""
 JPEG_CODED_BYTE, JPEG_CODED_REACH = 0.7e-6, 6e-3
 JPEG_FILE_BYTE = 0.5e-6
 JPEG_SCANNED, JPEG_PASSES = 1.3e-9, 8

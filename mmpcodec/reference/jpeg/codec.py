@@ -12,9 +12,11 @@ from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.jpeg.bytes_coder import decode_bytes, encode_bytes
 from mmpcodec.reference.jpeg.description import (
     SECTION,
+    STRIPE_COST,
     Description,
     NumberReader,
     Numbers,
+    most_parts,
     read_description,
 )
 from mmpcodec.reference.jpeg.levels.block import StripeComponent
@@ -56,10 +58,12 @@ def encode_file(data: bytes, form: int, most_level_bytes: int) -> bytes:
         scan_bytes[number] += scan.size
         description.scans.append((number, scan.start - before, scan.details))
         before += scan.size
-    levels = []
+    levels, spare = [], file.level_bytes_left // STRIPE_COST
     for (start, picture), own_bytes in zip(file.pictures.items(), scan_bytes, strict=True):
         stripes, row = [], 0
-        for rows in _stripe_rows(picture, _used_rows(picture), own_bytes):
+        own_rows = _stripe_rows(picture, _used_rows(picture), own_bytes, spare + 1)
+        spare -= max(len(own_rows), 1) - 1
+        for rows in own_rows:
             levels.append(encode_levels(_stripe_of(picture, row, rows), form))
             stripes.append((rows, len(levels[-1])))
             row += rows
@@ -72,6 +76,7 @@ def encode_file(data: bytes, form: int, most_level_bytes: int) -> bytes:
         stored += file.rest[place - own_stored : place]
     coded += file.rest[place:]
     is_short = len(coded) <= _most_coded_bytes(len(data))
+    is_short &= len(description.scans) <= most_parts(len(data))
     payload, others = encode_bytes(coded) if is_short else b"", b"".join([stored, *levels])
     if not is_short or len(payload) + len(others) > len(data):
         coded = Description(stored=[(0, len(data))] if data else []).to_bytes()
@@ -108,9 +113,9 @@ def _costs(picture: JpegPicture, rows: int) -> list[int]:
     return [int(cost) for cost in costs.cumsum()]
 
 
-def _stripe_rows(picture: JpegPicture, rows: int, scan_bytes: int) -> list[int]:
+def _stripe_rows(picture: JpegPicture, rows: int, scan_bytes: int, most: int) -> list[int]:
     """Divide rows among stripes of about equal costs: one, two or a multiple of four."""
-    count = max(1, min(scan_bytes // STRIPE_BYTES, MOST_STRIPES))
+    count = min(max(1, min(scan_bytes // STRIPE_BYTES, MOST_STRIPES)), most)
     count -= int(count == 3) if count < 4 else count % 4
     count = min(count, rows)
     if not count:
@@ -248,7 +253,9 @@ class _Joiner:
         size = reader.number(len(self._payload), "bytes of coded bytes")
         self._take(reader.position)
         coded = decode_bytes(self._take(size), coded_size)
-        self._description, place = read_description(coded, self._file_size)
+        most = self._level_bytes_left // STRIPE_COST
+        self._description, place = read_description(coded, self._file_size, most)
+        self._level_bytes_left -= STRIPE_COST * self._description.stripes
         rest = b""
         for own_coded, own_stored in self._description.stored:
             if own_coded > len(coded) - place:

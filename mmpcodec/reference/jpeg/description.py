@@ -14,6 +14,8 @@ MOST_STRIPES = MOST_ROWS = 65535
 MOST_ZEROS = 4
 MOST_BLOCK = (1 << 32) - 1
 MOST_BITS = 62
+STRIPE_COST = 2 << 17
+"""Bytes of levels as which a stripe counts besides its own: its models take time."""
 
 
 @dataclass
@@ -32,6 +34,11 @@ class Description:
     pictures: list[tuple[int, list[tuple[int, int]]]] = field(default_factory=list)
     scans: list[tuple[int, int, ScanDetails]] = field(default_factory=list)
     stored: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def stripes(self) -> int:
+        """Stripes of all pictures, each of which has at least one for their bound."""
+        return sum(max(1, len(stripes)) for _, stripes in self.pictures)
 
     def to_bytes(self) -> bytes:
         """Return the numbers."""
@@ -166,27 +173,39 @@ def _read_details(reader: NumberReader, file_size: int) -> ScanDetails:
     return details
 
 
-def read_description(data: bytes, file_size: int) -> tuple[Description, int]:
-    """Return a description, and the place behind it; ``file_size`` bounds its numbers."""
+def most_parts(file_size: int) -> int:
+    """Return the most pictures, scans and stored ranges of a file: a header takes more bytes."""
+    return file_size // 8 + 1
+
+
+def read_description(data: bytes, file_size: int, most_stripes: int) -> tuple[Description, int]:
+    """Return a description, and the place behind it.
+
+    ``file_size`` bounds its numbers, and ``most_stripes`` those of the stripes.
+    """
     found, reader = Description(), NumberReader(data)
-    before = 0
-    for _ in range(reader.number(file_size, "pictures")):
+    before, most = 0, most_parts(file_size)
+    pictures = reader.number(min(most, most_stripes), "pictures")
+    spare = most_stripes - pictures
+    for _ in range(pictures):
         before += reader.number(file_size - before, "start of a picture")
         stripes = []
-        for _ in range(reader.number(MOST_STRIPES, "stripes")):
+        count = reader.number(min(MOST_STRIPES, spare + 1), "stripes")
+        spare -= max(count, 1) - 1
+        for _ in range(count):
             rows = reader.number(MOST_ROWS, "rows of a stripe")
             if not rows:
                 raise CorruptStream(SECTION, "a stripe has no rows")
             stripes.append((rows, reader.number(1 << 62, "bytes of a stripe")))
         found.pictures.append((before, stripes))
     before = 0
-    for _ in range(reader.number(file_size, "scans")):
+    for _ in range(reader.number(most, "scans")):
         if not found.pictures:
             raise CorruptStream(SECTION, "a scan has no picture")
         picture = reader.number(len(found.pictures) - 1, "picture of a scan")
         before += reader.number(file_size - before, "start of a scan")
         found.scans.append((picture, before, _read_details(reader, file_size)))
-    for _ in range(reader.number(file_size, "stored ranges")):
+    for _ in range(reader.number(most, "stored ranges")):
         coded = reader.number(file_size, "coded bytes")
         found.stored.append((coded, reader.number(file_size, "stored bytes")))
     return found, reader.position

@@ -5,6 +5,7 @@ Source: section "Kept JPEG files" of ``docs/format/format.md``.
 
 from dataclasses import dataclass
 
+from mmpcodec.reference.jpeg.description import STRIPE_COST
 from mmpcodec.reference.jpeg.picture import SEQUENTIAL, START, JpegPicture, Stop, read_markers
 from mmpcodec.reference.jpeg.scan import ScanDetails
 from mmpcodec.reference.jpeg.scan_reader import read_scan_data
@@ -37,11 +38,14 @@ class SplitFile:
         By their starts.
     rest : bytes
         All bytes that are in no scan.
+    level_bytes_left : int
+        Of the most that were given, with a stripe of each picture.
     """
 
     pictures: dict[int, JpegPicture]
     scans: list[KeptScan]
     rest: bytes
+    level_bytes_left: int
 
 
 def split(data: bytes, most_level_bytes: int) -> SplitFile:
@@ -51,7 +55,8 @@ def split(data: bytes, most_level_bytes: int) -> SplitFile:
     ----------
     data : bytes
     most_level_bytes : int
-        That the levels of all pictures take; pictures beyond it are in the rest.
+        That the levels of all pictures, and a stripe of each, take; pictures beyond it are in the
+        rest.
 
     Returns
     -------
@@ -67,7 +72,7 @@ def split(data: bytes, most_level_bytes: int) -> SplitFile:
         found = _read_picture(data[:end], start, most_level_bytes)
         if found:
             pictures[start], own = found
-            most_level_bytes -= pictures[start].level_bytes
+            most_level_bytes -= pictures[start].level_bytes + STRIPE_COST
             for scan in own:
                 still_open.append((place, scan.start))
                 place = scan.start + scan.size
@@ -78,7 +83,8 @@ def split(data: bytes, most_level_bytes: int) -> SplitFile:
     for scan in scans:
         rest += data[place : scan.start]
         place = scan.start + scan.size
-    return SplitFile(dict(sorted(pictures.items())), scans, rest + data[place:])
+    rest += data[place:]
+    return SplitFile(dict(sorted(pictures.items())), scans, rest, most_level_bytes)
 
 
 def _find_start(data: bytes, begin: int, end: int) -> int | None:
@@ -109,7 +115,7 @@ def _read_picture(
             if most == 0 or not picture.counts_scan():
                 continue
             if not allocated:
-                if picture.level_bytes > most_level_bytes:
+                if picture.level_bytes + STRIPE_COST > most_level_bytes:
                     return None
                 picture.allocate()
                 allocated = True

@@ -41,7 +41,7 @@ const TWO_VALUES_LINE_BYTES = [0, 120, 240, 372];
 const TWO_VALUES_COLUMN_BYTES = 256;
 /** Of a kept JPEG file, by form of 1 to 3; of each byte of the file. */
 const JPEG_BYTES = [0, 8, 20, 32].map((size) => size * 2 ** 20);
-const JPEG_FILE_BYTES = 12;
+const JPEG_FILE_BYTES = 24;
 /** Of a new instance. */
 const JPEG_INSTANCE_BYTES = 10 * 2 ** 20;
 /**
@@ -83,7 +83,7 @@ const BLOCKS_BYTE = 1e-6;
  * Of a level of a kept JPEG file that takes nearly no bits, by form of 1 to 3; of one that takes
  * some; of those that a byte of the payload can hold.
  */
-const JPEG_FLAT = [0, 2.5e-9, 6e-9, 18e-9];
+const JPEG_FLAT = [0, 3.2e-9, 6e-9, 20e-9];
 const JPEG_LEVEL = [0, 0.1e-6, 0.45e-6, 2.2e-6];
 const JPEG_REACH = [0, 0.1e-3, 0.5e-3, 2e-3];
 /** Of a byte that is coded as such; of those that a byte of the payload can hold; of any byte. */

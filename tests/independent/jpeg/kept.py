@@ -48,7 +48,12 @@ def kept_file(form, size, payload, width, height):
     checked("lossless form", form, range(1, 4))
     checked("file bytes", size, range(1, 2**31 + 1))
     description, rest = parts_of(payload, size)
-    file = rebuilt(description, rest, form, 4 * width * height + 2**22)
+    levels_left = 4 * width * height + 2**22
+    for each in description.pictures:
+        levels_left -= 2**17 * max(1, len(each.stripes))
+    if levels_left < 0:
+        raise ValueError("stripes count as more levels than the limit")
+    file = rebuilt(description, rest, form, levels_left)
     if len(file) != size:
         raise ValueError(f"JPEG file has {len(file)} bytes, not {size}")
     return file
@@ -61,7 +66,7 @@ def parts_of(payload, size):
     coder = RangeCoder(reader.take(reader.number("bytes of the next part")))
     own = Reader(decoded_bytes(coder, count))
     coder.end()
-    description = described(own)
+    description = described(own, range(size // 8 + 2))
     coded_rest, rest = Reader(own.rest()), b""
     for of_coded, of_stored in description.ranges:
         rest += coded_rest.take(of_coded) + reader.take(of_stored)
@@ -71,21 +76,21 @@ def parts_of(payload, size):
     return description, Rest(rest + coded_rest.rest())
 
 
-def described(reader):
+def described(reader, parts):
     found = Description()
     start = 0
-    for _ in range(reader.number("pictures")):
+    for _ in range(reader.number("pictures", parts)):
         start += reader.number("start")
         stripes = []
         for _ in range(reader.number("stripes", range(2**16))):
             rows = reader.number("rows", range(1, 2**62))
             stripes.append((rows, reader.number("bytes")))
         found.pictures.append(Described(start, stripes))
-    for _ in range(reader.number("scans")):
+    for _ in range(reader.number("scans", parts)):
         picture = reader.number("picture", range(len(found.pictures)))
         place = reader.number("place")
         found.scans.append((picture, place, details_of(reader)))
-    for _ in range(reader.number("stored ranges")):
+    for _ in range(reader.number("stored ranges", parts)):
         found.ranges.append((reader.number("coded"), reader.number("stored")))
     return found
 

@@ -14,9 +14,10 @@ from support.files.jpeg_files import changed, files, made, photograph, with_thum
 
 from mmpcodec import _cpu
 from mmpcodec.errors import FormatError
+from mmpcodec.format.jpeg import most_level_bytes
 from mmpcodec.reference.jpeg import codec
 from mmpcodec.reference.jpeg.bytes_coder import decode_bytes
-from mmpcodec.reference.jpeg.description import NumberReader, read_description
+from mmpcodec.reference.jpeg.description import STRIPE_COST, NumberReader, read_description
 
 FORMS = (1, 2, 3)
 MOST = 1 << 28
@@ -102,8 +103,34 @@ def test_a_picture_above_the_limit_is_kept_as_bytes():
     assert levels == 0
     assert _cpu.decode_jpeg(payload, len(file), form, 1, 1000) == file
     payload, form, *_ = _cpu.encode_jpeg(file, 2, 1, MOST)
+    least = STRIPE_COST + 1000
     with pytest.raises(FormatError, match="allowed are 1000"):
-        _cpu.decode_jpeg(payload, len(file), form, 1, 1000)
+        _cpu.decode_jpeg(payload, len(file), form, 1, least)
+    with pytest.raises(FormatError, match="pictures = 1, allowed are 0 to 0"):
+        _cpu.decode_jpeg(payload, len(file), form, 1, STRIPE_COST - 1)
+
+
+def test_pictures_beyond_the_limit_are_kept_as_bytes():
+    """Each counts as a stripe, whose models take time, besides its levels."""
+    one = made(photograph()[:8, :8, 0])
+    file, most = 40 * one, most_level_bytes(1, 1)
+    payload, _, scan_bytes, _ = _cpu.encode_jpeg(file, 1, 1, most)
+    description = described(payload, file)
+    assert [len(stripes) for _, stripes in description.pictures] == [1] * 31
+    assert scan_bytes < 0.8 * 40 * len(one)
+    assert codec.encode_file(file, 1, most) == payload
+    assert _cpu.decode_jpeg(payload, len(file), 1, 1, most) == file
+    assert codec.decode_file(payload, len(file), 1, most) == file
+
+
+def test_a_picture_has_no_more_stripes_than_its_limit_allows():
+    file = made(np.tile(photograph(256), (7, 10, 1)), quality=99, subsampling=0)
+    levels = 3 * 64 * 224 * 347 * 2  # bytes, in whole blocks
+    for most, count in ((MOST, 2), (levels + 2 * STRIPE_COST, 2), (levels + STRIPE_COST, 1)):
+        payload, _, scan_bytes, _ = _cpu.encode_jpeg(file, 1, 1, most)
+        assert scan_bytes > 2 * (1536 << 10)
+        assert len(stripes_in(payload, file)) == count
+        assert _cpu.decode_jpeg(payload, len(file), 1, 2, most) == file
 
 
 def test_threads_do_not_change_the_payload():
@@ -133,13 +160,17 @@ def test_damaged_payloads_are_refused_or_give_a_file():
     assert refused > 200
 
 
-def stripes_in(payload, file):
-    """Rows and bytes of the stripes of the only picture of a payload."""
+def described(payload, file):
+    """What a payload says of its parts."""
     reader = NumberReader(payload)
     coded, size = (reader.number(1 << 40, "bytes") for _ in range(2))
     own = payload[reader.position : reader.position + size]
-    description, _ = read_description(decode_bytes(own, coded), len(file))
-    ((_, stripes),) = description.pictures
+    return read_description(decode_bytes(own, coded), len(file), 1 << 16)[0]
+
+
+def stripes_in(payload, file):
+    """Rows and bytes of the stripes of the only picture of a payload."""
+    ((_, stripes),) = described(payload, file).pictures
     return stripes
 
 
