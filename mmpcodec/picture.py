@@ -101,7 +101,7 @@ class Picture:
 
     @property
     def jpeg(self) -> bytes | None:
-        """The JPEG file that has exactly these samples, if they were read from it."""
+        """The JPEG file from which the samples were read, as long as they are not changed."""
         if self.source is None or not self.source.holds(self.samples):
             return None
         data = self.source.data

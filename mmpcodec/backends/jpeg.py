@@ -60,6 +60,22 @@ def encode(
     return EncodedJpeg(*_cpu.encode_jpeg(data, form, threads or processors(), most_level_bytes))
 
 
+def is_whole(data: bytes, most_level_bytes: int) -> bool:
+    """Return whether all decoders read the same levels of the picture at the beginning of a file.
+
+    So they do if its scans have exactly the data that its levels give: none is cut, damaged or of
+    another kind than the levels of kept JPEG files.
+
+    Raises
+    ------
+    BackendUnavailable
+        If the native code does not load.
+    """
+    _check_native()
+    whole: bool = _cpu.is_whole_jpeg(data, most_level_bytes)
+    return whole
+
+
 def decode(
     kept: KeptJpeg, most_level_bytes: int, *, backend: str, threads: int | None = None
 ) -> bytes:

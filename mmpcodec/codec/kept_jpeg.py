@@ -26,6 +26,8 @@ from mmpcodec.format.jpeg import CODING, SECTION, KeptJpeg, most_level_bytes
 from mmpcodec.format.layers import TileStream
 from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import picture_of
+from mmpcodec.opening.header import read_header
 from mmpcodec.runtime.files import Source
 from mmpcodec.runtime.machine import processors
 from mmpcodec.samples import Form, Samples
@@ -54,6 +56,18 @@ def is_kept(source: Source, header: Header) -> bool:
     """Return whether the file of a picture is a kept JPEG file; its tile may be damaged."""
     place = place_of_coding(header)
     return not header.tile_size and bytes(source[place : place + 1]) == CODING_BYTE
+
+
+def keeps_jpeg(source: Source, page: int | None, limits: DecodeLimits) -> bool:
+    """Return whether a picture of an mmp file is a kept JPEG file; its tile may be damaged.
+
+    Raises
+    ------
+    FormatError, NoSuchPage
+        If its header cannot be read, or there is no such picture.
+    """
+    picture = picture_of(source, page, limits)
+    return is_kept(picture, read_header(picture))
 
 
 def place_of_coding(header: Header) -> int:
@@ -125,6 +139,9 @@ def samples_of(data: bytes, header: Header) -> Samples:
         If Pillow cannot, or the picture is not that of the header.
     """
     most = DecodeLimits(4 * header.width * header.height, max(header.width, header.height))
+    said = import_module(READER).size_of(data)
+    if (header.width, header.height) == (1, 1) != said:
+        raise _unreadable("the file does not hold the picture of {}x{} of its frame".format(*said))
     picture = _read(data, most)
     shape = header.shape_of(header.tiles[0])
     if picture.samples.shape != shape:

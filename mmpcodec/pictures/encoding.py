@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection
 from typing import Any, BinaryIO, Unpack
 
+from mmpcodec import backends
 from mmpcodec.codec.decoder import decode
 from mmpcodec.codec.encoder import encode
 from mmpcodec.codec.rate_control.targets import request_of
@@ -13,7 +14,6 @@ from mmpcodec.options import CodecOptions, EncodeOptions, given_of, written_out
 from mmpcodec.pictures import kept_jpeg
 from mmpcodec.pictures.limits import page_number, say
 from mmpcodec.pictures.reading import Source, bytes_of, from_bytes, of_stream
-from mmpcodec.pictures.registry import JPEG_START
 
 CHANGING = ("tile_size", "levels", "roi", "range")
 """Options with which samples are coded in place of the JPEG file that holds them."""
@@ -83,12 +83,15 @@ def encode_file(
     if samples or any(given.get(name) for name in CHANGING):
         form = None
     how: dict[str, Any] = {"threads": given.get("threads"), "verify": verify is not False}
-    alone = page_number(page) in (None, 1)
-    if form is not None and alone and data.startswith(JPEG_START):
-        return _kept(kept_jpeg.encode(data, form, **how), name)
+    if form is not None:
+        backends.get(given.get("backend", "auto"))
+        own = kept_jpeg.jpeg_of(data, page=page_number(page), limits=limits)
+        if own is not None:
+            jpeg, metadata = own
+            return _kept(kept_jpeg.encode(jpeg, form, metadata=metadata, **how), name)
     picture = from_bytes(data, name, limits=limits, page=page, strict=strict, keep=keep)
-    if form is not None and (jpeg := picture.jpeg) is not None:
-        return _kept(kept_jpeg.encode(jpeg, form, metadata=picture.metadata, **how), name)
+    if form is not None and (kept := picture.jpeg) is not None:
+        return _kept(kept_jpeg.encode(kept, form, metadata=picture.metadata, **how), name)
     facts: dict[str, Any] = {"depth": picture.depth, "metadata": picture.metadata}
     found = encode(picture.samples, **given, **facts)
     if verify:

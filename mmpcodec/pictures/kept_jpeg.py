@@ -21,7 +21,7 @@ from mmpcodec.codec.decoder import viewed
 from mmpcodec.codec.encoding import Encoding, Statistics
 from mmpcodec.codec.kept_jpeg import check_work, coding_of, file_of, is_kept, stream_of
 from mmpcodec.codec.limits.seconds import opens_by_default
-from mmpcodec.errors import FormatError, MmpError, ParameterError
+from mmpcodec.errors import FormatError, MmpError, NoSuchPage, ParameterError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.jpeg import MOST_FILE_BYTES, KeptJpeg, most_level_bytes
@@ -33,6 +33,7 @@ from mmpcodec.params import check_threads
 from mmpcodec.picture import SourceJpeg
 from mmpcodec.pictures.compressed import jpeg
 from mmpcodec.pictures.compressed.frame_size import jpeg_frame
+from mmpcodec.pictures.registry import JPEG_START
 from mmpcodec.samples import Form, Samples
 from mmpcodec.trace import Totals
 
@@ -43,6 +44,8 @@ many bytes are not."""
 MOST_PIXELS_OF_BYTE = 512
 """Each block of 64 pixels takes a bit at least: a file of fewer bytes does not hold the picture of
 its frame. Where it opens late, it is kept as that of one pixel."""
+MOST_CLAIMED = 1 << 24
+"""Of more pixels it would open late."""
 OPENS_LATE = "takes longer to decode than is allowed by default; mmp decode --max-seconds opens it"
 """The remark on a file that is beyond the default limits."""
 
@@ -111,8 +114,10 @@ def encode(
         raise MmpError(f"JPEG file of {len(data)} bytes: at most {MOST_FILE_BYTES} can be kept")
     header = header_of(data, metadata)
     ways = [(own, header) for own in range(form, 0, -1)]  # a lower form opens sooner
-    if header.width * header.height > MOST_PIXELS_OF_BYTE * len(data):
-        ways.append((form, replace(header, width=1, height=1)))
+    pixels = header.width * header.height
+    if pixels > MOST_PIXELS_OF_BYTE * len(data):
+        empty = form, replace(header, width=1, height=1)
+        ways = [empty] if pixels > MOST_CLAIMED else [*ways, empty]
     for own, head in ways:
         most = most_level_bytes(head.width, head.height)
         found = jpegs.encode(data, own, most, threads=threads)
@@ -199,6 +204,37 @@ def kept_file(
         stream = stream_of(source, header)
         check_work(stream, header, len(source), limits, at_once)
         return file_of(stream, header, backend=name, threads=at_once)
+
+
+def jpeg_of(
+    data: Any, *, page: int | None = None, limits: DecodeLimits | None = None
+) -> tuple[bytes, Metadata | None] | None:
+    """Return the JPEG file of a file that is one, or of an mmp file with one picture that keeps it.
+
+    The second value is the metadata of the mmp file, if they are not those of the JPEG file. None
+    stands for other files, of which a picture can keep one all the same.
+
+    Raises
+    ------
+    FormatError
+        If the mmp file is damaged or beyond the limits.
+    """
+    view = viewed(data)
+    if page not in (None, 1):
+        return None
+    if view[: len(JPEG_START)] == JPEG_START:
+        return bytes(view[:]), None
+    if view[: len(container.MAGIC)] != container.MAGIC:
+        return None
+    try:
+        source = picture_of(view, page, limits or DEFAULT_LIMITS)
+    except NoSuchPage:
+        return None
+    header = read_header(source)
+    if not is_kept(source, header):
+        return None
+    metadata = None if header.metadata == Metadata() else header.metadata
+    return kept_file(view, page=page, limits=limits), metadata
 
 
 def source_of(

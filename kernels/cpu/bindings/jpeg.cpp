@@ -30,6 +30,13 @@ nb::tuple encode(const nb::bytes& file, int form, int threads, uint64_t most_lev
     return nb::make_tuple(bytes_of(kept.payload), kept.form, kept.scan_bytes, kept.stored_bytes);
 }
 
+bool is_whole(const nb::bytes& file, uint64_t most_level_bytes) {
+    const auto* data = static_cast<const uint8_t*>(file.data());
+    const size_t size = file.size();
+    WithoutGil released;
+    return jpeg::is_whole(data, size, most_level_bytes);
+}
+
 nb::bytes decode(const nb::bytes& payload, size_t file_size, int form, int threads,
                  uint64_t most_level_bytes) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
@@ -56,6 +63,7 @@ nb::bytes decode_front(const nb::bytes& payload, size_t file_size, int form,
 
 void mmp::register_jpeg(nb::module_& module) {
     module.def("encode_jpeg", &encode, "file"_a, "form"_a, "threads"_a, "most_level_bytes"_a);
+    module.def("is_whole_jpeg", &is_whole, "file"_a, "most_level_bytes"_a);
     module.def("decode_jpeg", &decode, "payload"_a, "file_size"_a, "form"_a, "threads"_a,
                "most_level_bytes"_a);
     module.def("decode_jpeg_front", &decode_front, "payload"_a, "file_size"_a, "form"_a,

@@ -237,6 +237,11 @@ KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
     return kept;
 }
 
+bool is_whole(const uint8_t* data, size_t size, uint64_t most_level_bytes) {
+    const SplitFile file = split(data, size, most_level_bytes);
+    return !file.pictures.empty() && file.pictures[0].start == 0 && file.pictures[0].whole;
+}
+
 namespace {
 
 // Puts the parts of a file together again.

@@ -22,6 +22,10 @@ struct KeptFile {
 KeptFile encode_file(const uint8_t* data, size_t size, int form, int threads,
                      uint64_t most_level_bytes);
 
+// Whether a file begins with a picture whose scans all have exactly the data that its levels give, so
+// that all decoders of JPEG read the same levels.
+bool is_whole(const uint8_t* data, size_t size, uint64_t most_level_bytes);
+
 // Returns the file, which has `file_size` bytes.
 std::vector<uint8_t> decode_file(const uint8_t* payload, size_t size, size_t file_size, int form,
                                  int threads, uint64_t most_level_bytes);

@@ -16,6 +16,7 @@ namespace mmp::jpeg {
 struct KeptPicture {
     size_t start = 0;  // place of the marker of its start in the file
     std::unique_ptr<Picture> picture;
+    bool whole = false;  // whether all its scans are kept and none is cut, up to its end
 };
 
 struct KeptScan {

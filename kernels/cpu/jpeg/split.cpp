@@ -45,6 +45,7 @@ public:
 
     std::unique_ptr<Picture> picture;
     std::vector<KeptScan> scans;
+    bool whole = false;  // see KeptPicture
 
 private:
     // Reads the scans whose limit is not 0.
@@ -52,11 +53,14 @@ private:
         picture = std::make_unique<Picture>();
         scans.clear();
         size_t position = range_.begin + 2;
-        bool allocated = false;
+        bool allocated = false, all = true;
         while (read_markers(data_, range_.end, position, *picture) == Stop::scan) {
             const auto limit = limits_.find(position);
             const size_t most = limit == limits_.end() ? SIZE_MAX : limit->second;
-            if (most == 0 || !picture->counts_scan()) continue;
+            if (most == 0 || !picture->counts_scan()) {
+                all = false;
+                continue;
+            }
             if (!allocated) {
                 if (picture->level_bytes() + kStripeCost > most_level_bytes_) return false;
                 picture->allocate();
@@ -66,11 +70,13 @@ private:
             scan.start = position;
             scan.size = read_scan_data(data_ + position, range_.end - position, most, *picture,
                                        scan.details);
+            all = all && scan.size && !scan.details.cut && most == SIZE_MAX;
             if (scan.size == 0) continue;  // another scan may have the same place
             if (most != SIZE_MAX) scan.details.cut = scan.size = most;
             position += scan.size;
             scans.push_back(std::move(scan));
         }
+        whole = all && data_[position - 2] == 0xFF && data_[position - 1] == kEnd;
         return !scans.empty();
     }
 
@@ -135,7 +141,7 @@ SplitFile split(const uint8_t* data, size_t size, uint64_t most_level_bytes) {
                 file.scans.back().picture = int(file.pictures.size());
             }
             most_level_bytes -= reader.picture->level_bytes() + kStripeCost;
-            file.pictures.push_back({start, std::move(reader.picture)});
+            file.pictures.push_back({start, std::move(reader.picture), reader.whole});
         }
         open.push_back({from, range.end});
     }

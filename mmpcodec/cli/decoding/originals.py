@@ -14,8 +14,7 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.format.collection import Role
 from mmpcodec.format.container import MMP_SUFFIX
-from mmpcodec.opening.contents import contents_of, is_collection, picture_of
-from mmpcodec.opening.header import read_header
+from mmpcodec.opening.contents import contents_of, is_collection
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.book_files.formats import FORMATS as BOOK_FORMATS
 from mmpcodec.runtime import stores
@@ -137,10 +136,9 @@ def keeps_jpeg(data: bytes | LazyBytes, page: int | None, limits: "DecodeLimits"
     FormatError, NoSuchPage
         If its header cannot be read, or there is no such picture.
     """
-    from mmpcodec.codec.kept_jpeg import is_kept
+    from mmpcodec.codec import kept_jpeg
 
-    source = picture_of(_source(data), page, limits)
-    return is_kept(source, read_header(source))
+    return kept_jpeg.keeps_jpeg(_source(data), page, limits)
 
 
 def _source(data: bytes | LazyBytes) -> Source:

@@ -275,6 +275,7 @@ def book_of(
     from mmpcodec.picture import Picture
     from mmpcodec.pictures.books.book import Book
     from mmpcodec.pictures.kept_jpeg import source_of
+    from mmpcodec.pictures.left_out import gathered
     from mmpcodec.pictures.side.facts import stripped
     from mmpcodec.runtime.machine import processors
 
@@ -307,7 +308,10 @@ def book_of(
                 row["header_faults"] = len(one.faults) + len(one.passed_over)
                 facts.lossless.append(False)
                 return own
-            found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
+            with gathered() as said:
+                found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
+            for text, _ in said:
+                facts.note(place, text)
         except ParameterError as error:
             raise PictureError(f"{name}: {row['role']} {row['page']}: {error}") from error
         except FormatError as error:

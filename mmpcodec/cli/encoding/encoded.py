@@ -330,6 +330,9 @@ class EncodedBook(NamedTuple):
             line += f", {several} {verb} others"
             line += f", which saves {self.chain_saved_bytes} bytes" if self.chained else ""
         line += f", {self.resumed} by an earlier run" if self.resumed else ""
-        line += ", verified" if self.verified else ""
+        if kept := sum(row.jpeg_bytes > 0 for row in self.pages):
+            line += f", {counted(kept, 'JPEG file')} kept"
+        of_all = bool(self.pages) and all(row.verified for row in self.pages)
+        line += ", verified" if self.verified or of_all else ""
         pages = [row.page_text(self.role) for row in self.pages] if verbose else []
         return "\n".join([line, *pages])

@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from mmpcodec.cli import output
 from mmpcodec.cli.help import PICTURES, RUNNING
-from mmpcodec.errors import FileError, ParameterError
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.errors import FileError, FormatError, NoSuchPage, ParameterError
+from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.params import EncodeParams
 from mmpcodec.pictures.registry import JPEG_START
 from mmpcodec.runtime import stores
@@ -52,6 +53,22 @@ class EncodedInput(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
+def keeps_jpeg(source: str, data: bytes | None = None) -> bool:
+    """Return whether a file, of these bytes if they are given, is an mmp file with a JPEG file.
+
+    Only the first picture counts, and it may be damaged.
+    """
+    from mmpcodec.codec import kept_jpeg
+
+    try:
+        with ExitStack() as stack:
+            found = data or stack.enter_context(output.read_by_parts(source))
+            view = memoryview(found) if isinstance(found, bytes) else found
+            return kept_jpeg.keeps_jpeg(view, 1, UNLIMITED)
+    except (FormatError, NoSuchPage):
+        return False
+
+
 class JpegFiles(NamedTuple):
     """Whether JPEG files are kept.
 
@@ -87,20 +104,22 @@ class JpegFiles(NamedTuple):
         return cls(kept, values["verify"] is not False, against)
 
     def read(self, source: str, limits: DecodeLimits) -> bytes | None:
-        """Read a file if it is a JPEG file; None if it is another one, or can be read only once."""
+        """Read a file if it is a JPEG file, or keeps one; None if it can be read only once."""
         if source == STANDARD or stores.is_zarr(source):
             return None
         if stores.is_url(source):
             data = output.read(source, limits.max_memory)
-            return data if data.startswith(JPEG_START) else None
+            return data if data.startswith(JPEG_START) or keeps_jpeg(source, data) else None
         if not os.path.isfile(source):
             return None
         try:
             with open(source, "rb") as stream:
                 head = stream.read(len(JPEG_START))
-                return head + stream.read() if head == JPEG_START else None
+                if head == JPEG_START or keeps_jpeg(source):
+                    return head + stream.read()
         except OSError as error:
             raise FileError.from_os(source, error) from error
+        return None
 
     def encoded(
         self,

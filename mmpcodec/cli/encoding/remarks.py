@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mmpcodec.cli.encoding.jpeg_files import keeps_jpeg
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
 from mmpcodec.pictures import registry
@@ -47,9 +48,12 @@ def larger_than_source(
             row = registry.format_at(stream.read(registry.HEAD))
     except OSError:
         return None
-    if row is None or row.title not in COMPRESSED:
+    is_jpeg = row is not None and row.title == "JPEG"
+    if lossless and against and row is not None and row.is_mmp:
+        is_jpeg = keeps_jpeg(job.source)
+    if row is None or not (is_jpeg or row.title in COMPRESSED):
         return None
-    if lossless and against and row.title == "JPEG":
+    if lossless and against and is_jpeg:
         return (
             f"{job.name}: the output has {output_bytes / input_bytes:.1f} times the bytes of this "
             f"JPEG file, as {against} codes its samples; without, the file itself is kept, in "

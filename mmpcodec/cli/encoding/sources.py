@@ -14,7 +14,7 @@ from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import BYTE, coded_depth
-from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
+from mmpcodec.errors import Cancelled, FormatError, MmpError, ParameterError, PictureError
 from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime import stores
@@ -232,7 +232,18 @@ class Setting(NamedTuple):
         if not (self.jpeg.kept and alone and self.books.pages is None):
             return None
         data = self.jpeg.read(job.source, self.limits)
-        return None if data is None else self.jpeg.encoded(data, self.params, self.threads)
+        if data is None:
+            return None
+        from mmpcodec.pictures.kept_jpeg import jpeg_of
+
+        try:
+            own = jpeg_of(data, limits=self.limits)
+        except FormatError:
+            return None  # reading it as a picture names the fault
+        if own is None:
+            return None
+        found = self.jpeg.encoded(own[0], self.params, self.threads, own[1])
+        return found._replace(input_bytes=len(data))
 
     def is_book(self, job: Job) -> bool:
         """Return whether an input is a file, or files, of several pictures."""

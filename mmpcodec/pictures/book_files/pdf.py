@@ -14,6 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from PIL import JpegImagePlugin
 
+from mmpcodec.backends import jpeg as jpegs
+from mmpcodec.format.jpeg import most_level_bytes
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.book_files.pages import Pages
 from mmpcodec.pictures.compressed.jpeg import metadata_of
@@ -170,15 +172,18 @@ def bits_for(depth: int, colours: int) -> int:
 def _jpeg_of(picture: Picture) -> bytes:
     """Return the JPEG file of a picture if readers of PDF decode it to the same; else nothing.
 
-    They do not turn it by its EXIF, and know the colours only of files with JFIF or Adobe segments.
+    They do not turn it by its EXIF. Some take components named R, G and B for YCbCr, unless a
+    segment JFIF or Adobe says what they are. Of damaged data they make up other samples.
     """
     jpeg = picture.jpeg
     if jpeg is None or orientation_of(picture.metadata) != 1:
         return b""
     with JpegImagePlugin.JpegImageFile(io.BytesIO(jpeg)) as image:
-        gray, colours = image.mode == "L", image.mode == "RGB"
-        said = image.info.get("adobe_transform", 1 if "jfif" in image.info else 0)
-    return jpeg if gray or (colours and said == 1) else b""
+        said = {"jfif", "adobe_transform"} & image.info.keys()
+        named = bytes(component[0] for component in image.layer) == b"RGB"
+        same = image.mode == "L" or (image.mode == "RGB" and (said or not named))
+    height, width = picture.samples.shape[:2]
+    return jpeg if same and jpegs.is_whole(jpeg, most_level_bytes(width, height)) else b""
 
 
 def _as_fax(strip: bytes, samples: np.ndarray, pikepdf: Any) -> tuple[bytes, dict[str, Any]]:
@@ -220,11 +225,12 @@ def _note_lost(picture: Picture, jpeg: bytes, pages: Pages) -> None:
     if bits_for(picture.depth, colours) != picture.depth:
         pages.lose("depth")
     pages.lose_white(picture)
-    kept: tuple[str, ...] = ("icc", "xmp", "resolution")
-    if jpeg and metadata_of(jpeg, "").exif == picture.metadata.exif:
-        kept = (*kept, "exif")
-    pages.lose_metadata(picture.metadata, kept=kept)
-    resolution = picture.metadata.resolution
-    if resolution is not None and resolution.unit == "none":
+    metadata = picture.metadata
+    if jpeg:
+        own = metadata_of(jpeg, "")
+        kinds = [kind for kind in metadata.kinds() if getattr(metadata, kind) == getattr(own, kind)]
+        metadata = metadata.without(*kinds)
+    pages.lose_metadata(metadata, kept=("icc", "xmp", "resolution"))
+    if metadata.resolution is not None and metadata.resolution.unit == "none":
         pages.lose("resolution")
     pages.lose_facts()

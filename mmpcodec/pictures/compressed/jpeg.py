@@ -82,6 +82,14 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         return Picture(samples, 8, metadata, SourceJpeg(data, samples))
 
 
+def size_of(data: bytes) -> tuple[int, int]:
+    """Return width and height of the frame of a file; 1 and 1 if it has none."""
+    with contextlib.suppress(ValueError):
+        frame = jpeg_frame(data)
+        return frame.width, frame.height
+    return 1, 1
+
+
 def read_kept(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     """Read a file that an mmp file keeps, as ``pictures.from_bytes`` reads it.
 

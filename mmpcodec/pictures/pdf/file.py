@@ -27,6 +27,7 @@ from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, damaged, library
 from mmpcodec.pictures.pdf.masks import Alpha, Masks, unpacked
 from mmpcodec.pictures.png.file import stretched
+from mmpcodec.pictures.side.facts import consistent, orientation_of
 from mmpcodec.samples import Samples
 
 DPI = 300
@@ -213,6 +214,8 @@ class _Page:
                 if about.colorspace == _CMYK:
                     leave_out(self.name, "cmyk")
                 metadata = replace(picture.metadata, icc=icc, resolution=resolution)
+                if orientation_of(metadata) != 1:  # which a page of PDF does not follow
+                    metadata = consistent(metadata, self.name, orientation=1)
                 own = np.ascontiguousarray(samples)
                 return Picture(own, picture.depth, metadata, picture.source)
         return None

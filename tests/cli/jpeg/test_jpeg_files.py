@@ -11,6 +11,7 @@ from support.files.jpeg_files import files, made, photograph
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.pictures.side.facts import orientation_of
 
 FILES = files()
 
@@ -229,6 +230,7 @@ def test_a_pdf_holds_the_jpeg_files_of_its_pages(mmp, folder):
     mmp("encode", *given, "--together", "--lossless", "-o", "book.mmp")
     result = mmp("decode", "book.mmp", "-o", "book.pdf")
     assert result.exit_code == 0, result.output
+    assert "page 3: holds CMYK colours" in result.stderr
     assert "pdf cannot hold all of: exif (page 4)" in result.stderr
     with pikepdf.open("book.pdf") as file:
         images = [page.Resources.XObject.Im0 for page in file.pages]
@@ -243,3 +245,101 @@ def test_a_pdf_holds_the_jpeg_files_of_its_pages(mmp, folder):
     mmp("encode", "book.pdf", "--lossless", "-o", "again.mmp")
     again = Path("again.mmp").read_bytes()
     assert [mmpcodec.kept_file(again, page=page) for page in (1, 2)] == held[:2]
+
+
+def pages_of(file):
+    """Filters and data of the images of a PDF file."""
+    pikepdf = pytest.importorskip("pikepdf")
+    with pikepdf.open(file) as opened:
+        images = [page.Resources.XObject.Im0 for page in opened.pages]
+        return [(str(image.Filter), image.read_raw_bytes()) for image in images]
+
+
+@pytest.mark.filterwarnings("default::mmpcodec.PictureWarning")
+def test_a_pdf_has_the_samples_of_jpeg_files_that_its_readers_decode_otherwise(mmp, folder):
+    """Damaged ones have made-up samples; some readers take components R, G, B for YCbCr."""
+    pytest.importorskip("pypdfium2")
+    whole = made(photograph(80), restart_marker_blocks=5)
+    scan = whole.index(b"\xff\xda")
+    restart = whole.index(b"\xff\xd1", scan)
+    bare = made(photograph(80), subsampling=0)[20:]  # without JFIF
+    frame = bare.index(b"\xff\xc0")
+    named = bytearray(b"\xff\xd8" + bare)
+    for number, letter in enumerate(b"RGB"):
+        named[2 + frame + 10 + 3 * number] = letter
+        header = named.index(b"\xff\xda")
+        named[header + 5 + 2 * number] = letter
+    given = {
+        "whole": whole,
+        "cut": whole[: len(whole) // 2],
+        "no end": whole[:-2],
+        "without a restart": whole[:restart] + whole[restart + 2 :],
+        "renumbered": whole[:restart] + b"\xff\xd3" + whole[restart + 2 :],
+        "named RGB": bytes(named),
+        "bare": b"\xff\xd8" + bare,
+    }
+    for name, file in given.items():
+        Path(f"{name}.jpg").write_bytes(file)
+        mmp("encode", f"{name}.jpg", "--lossless")
+        result = mmp("decode", f"{name}.mmp", "-o", f"{name}.pdf")
+        assert result.exit_code == 0, result.output
+        ((filter_name, data),) = pages_of(f"{name}.pdf")
+        is_same = name in ("whole", "bare")
+        assert filter_name == ("/DCTDecode" if is_same else "/FlateDecode"), name
+        assert (data == file) == is_same
+        samples = pictures.read(f"{name}.pdf").samples
+        assert np.array_equal(samples, pictures.read(f"{name}.jpg").samples), name
+
+
+def test_pages_of_a_pdf_are_not_turned_by_exif(mmp, folder):
+    pytest.importorskip("pypdfium2")
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(photograph(80)).save("turned.jpg", exif=exif, quality=85)
+    Image.open("turned.jpg").save("page.pdf", quality="keep")
+    mmp("encode", "page.pdf", "--lossless")
+    for name in ("page.pdf", "page.mmp"):
+        found = pictures.read(name)
+        assert found.samples.shape == (80, 101, 3)
+        assert orientation_of(found.metadata) == 1
+
+
+@pytest.mark.filterwarnings("default::mmpcodec.PictureWarning")
+def test_an_mmp_file_is_encoded_again_although_its_samples_cannot_be_read(mmp, folder):
+    file = FILES["gray"].replace(b"\xff\xc0", b"\xff\xc9")  # arithmetic coding, which it is not
+    for data in (file, made(np.zeros((3000, 4000), np.uint8), quality=5)):
+        Path("a.jpg").write_bytes(data)
+        assert mmp("encode", "a.jpg", "--lossless", "-f").exit_code == 0
+        given = ("--max-samples", 1 << 20) if data is not file else ()
+        result = mmp("encode", "a.mmp", "--lossless", "-o", "again.mmp", "-f", *given)
+        assert result.exit_code == 0, result.output
+        assert mmpcodec.kept_file(Path("again.mmp").read_bytes()) == data
+        assert mmpcodec.kept_file(mmpcodec.encode_file("a.mmp", 0)) == data
+
+
+def test_an_output_that_is_larger_than_an_mmp_file_with_a_jpeg_is_said(mmp, photo):
+    mmp("encode", photo, "--lossless")
+    result = mmp("encode", "photo.mmp", "--lossless", "--strip", "all", "-o", "larger.mmp")
+    assert "times the bytes of this JPEG file, as --strip codes its samples" in result.stderr
+
+
+def test_a_book_says_how_many_jpeg_files_it_keeps(mmp, folder):
+    for name in ("4:4:4", "gray"):
+        Path(f"{name[0]}.jpg").write_bytes(FILES[name])
+    result = mmp("encode", "4.jpg", "g.jpg", "--together", "--lossless", "-o", "all.mmp")
+    assert result.stdout.rstrip().endswith(", 2 JPEG files kept, verified")
+    result = mmp("encode", "4.jpg", "g.jpg", "--together", "--lossless", "--no-verify",
+                 "-o", "all.mmp", "-f")  # fmt: skip
+    assert result.stdout.rstrip().endswith(", 2 JPEG files kept")
+
+
+def test_a_file_that_claims_a_huge_picture_is_kept_at_once(mmp, folder):
+    file = bytearray(FILES["4:4:4"])
+    frame = file.index(b"\xff\xc0")
+    file[frame + 5 : frame + 9] = b"\xff\xff\xff\xff"
+    Path("huge.jpg").write_bytes(file)
+    result = mmp("encode", "huge.jpg", "--lossless")
+    assert result.exit_code == 0, result.output
+    result = mmp("decode", "huge.mmp", "-o", "huge.png")
+    assert "does not hold the picture of 65535x65535 of its frame" in result.stderr
+    assert mmpcodec.kept_file(Path("huge.mmp").read_bytes()) == file

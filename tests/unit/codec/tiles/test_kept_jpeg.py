@@ -327,3 +327,8 @@ def test_a_frame_of_far_more_pixels_than_bytes_is_kept_and_opens():
         assert mmpcodec.kept_file(data) == huge
         with pytest.raises(UnreadableJpeg):
             mmpcodec.decode(data)
+
+
+def test_a_backend_that_does_not_exist_is_refused():
+    with pytest.raises(mmpcodec.ParameterError, match="nope"):
+        mmpcodec.encode_file(FILES["gray"], 0, backend="nope")
