@@ -17,7 +17,7 @@ from PIL import JpegImagePlugin
 
 from mmpcodec import backends
 from mmpcodec.backends import jpeg as jpegs
-from mmpcodec.codec.decoder import viewed
+from mmpcodec.codec.decoder import Inspection, viewed
 from mmpcodec.codec.encoding import Encoding, Statistics
 from mmpcodec.codec.kept_jpeg import check_work, coding_of, file_of, is_kept, stream_of
 from mmpcodec.codec.limits.seconds import opens_by_default
@@ -34,7 +34,7 @@ from mmpcodec.picture import SourceJpeg
 from mmpcodec.pictures.compressed import jpeg
 from mmpcodec.pictures.compressed.frame_size import jpeg_frame
 from mmpcodec.pictures.registry import JPEG_START
-from mmpcodec.samples import Form, Samples
+from mmpcodec.samples import Form
 from mmpcodec.trace import Totals
 
 BACKEND = "cpu"
@@ -238,16 +238,16 @@ def jpeg_of(
 
 
 def source_of(
-    data: Any, samples: Samples, *, page: int | None = None, limits: DecodeLimits | None = None
+    data: Any, found: Inspection, *, page: int | None = None, limits: DecodeLimits | None = None
 ) -> SourceJpeg | None:
-    """Return the JPEG file of a picture from which ``samples`` were decoded; None if it has none.
+    """Return the JPEG file of a picture that was decoded to what was found; None if it has none.
 
     The file is rebuilt when it is asked for, from a copy of the picture's bytes.
     """
-    source = picture_of(viewed(data), page, limits or DEFAULT_LIMITS)
-    if not is_kept(source, read_header(source)):
+    if found.samples is None or not any(layer.jpeg_bytes for layer in found.layers):
         return None
-    return SourceJpeg(partial(kept_file, bytes(source[:]), limits=limits), samples)
+    source = picture_of(viewed(data), page, limits or DEFAULT_LIMITS)
+    return SourceJpeg(partial(kept_file, bytes(source[:]), limits=limits), found.samples)
 
 
 def _check(data: bytes, kept: KeptJpeg, most: int, threads: int | None) -> None:

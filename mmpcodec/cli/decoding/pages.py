@@ -333,7 +333,7 @@ def book_of(
         facts.lossless.append(is_lossless(found))
         source = None
         if how.area is None and not how.strip and not found.faults:
-            source = source_of(several.source, found.samples, page=page, limits=how.limits)
+            source = source_of(several.source, found, page=page, limits=how.limits)
         metadata = stripped(header.metadata, *how.strip)
         return Picture(found.samples, header.depth, metadata, source)
 

@@ -41,7 +41,7 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
     for _, keys in said:
         leave_out(name, keys)
     assert found.samples is not None
-    source = source_of(data, found.samples, page=page, limits=limits)
+    source = source_of(data, found, page=page, limits=limits)
     return Picture(found.samples, found.header.depth, found.header.metadata, source)
 
 
