@@ -12,7 +12,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.layers.choice import code_layers
 from mmpcodec.codec.layers.coding import KnownLossless
 from mmpcodec.codec.layers.tasks import LOSSLESS, without_error
-from mmpcodec.codec.palettes.cells import looks_drawn
+from mmpcodec.codec.palettes.cells import has_few_colours, looks_drawn
 from mmpcodec.codec.palettes.choice import (
     chosen_palette,
     may_have_palette,
@@ -23,6 +23,7 @@ from mmpcodec.codec.palettes.search import PaletteTrial
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.codec.weighting.tuned_errors import cost_of
 from mmpcodec.params import EncodeParams
+from mmpcodec.presets import lossless_tools
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.reference.lossless.values import used_values
 from mmpcodec.runtime.progress import Progress, in_turn, report_progress
@@ -32,6 +33,8 @@ from mmpcodec.tools import Tools
 FEW_VALUES = 2
 """Least average number of distinct values per quantisation step (2 max_error + 1); a plane below it
 is also tried without loss."""
+FEW_COLOURS = 16
+"""Most colours of a tile that lambda leaves to lossless coding, too."""
 OF_PALETTES, OF_LAYERS_BELOW = 7, 1
 """Shares in the progress of tiles with palettes."""
 
@@ -62,25 +65,27 @@ def encode_tiles(
         Numbers of the tiles in ``known``; None counts them from 0.
     """
     numbered = dict(zip(numbers or range(len(tiles)), tiles, strict=True))
-    near = next((candidate for candidate in candidates if candidate.tools.max_error), None)
-    again = numbered
-    if near is not None:
-        bound = near.tools.max_error
+    exact = _exact(candidates)
+    again: Mapping[int, TileSource] = {}
+    if exact is not None:
+        bound = max(candidate.tools.max_error for candidate in candidates)
         again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound), threads)
     tried = numbered if tries_palettes(candidates) else {}
     drawn = _those(tried, may_have_palette, threads)
-    steps = [numbered, drawn] if near is None else [numbered, again, drawn]
+    steps = [numbered, again, drawn]
     shares = [sum(tile.fragments for tile in each.values()) for each in steps]
     parts = in_turn(progress, shares)
 
     known = {} if known is None else known
     found = code_layers(numbered, candidates, chosen, known, threads, next(parts))
     ways = {number: [one] for number, one in found.items()}
-    if near is not None:
-        candidates = [without_error(near)]
-        chosen = {**chosen, candidates[0].tools: chosen[near.tools]}
-        exact = code_layers(again, candidates, chosen, {}, threads, next(parts))
-        for number, one in exact.items():
+    of_exact = next(parts)
+    if exact is not None and again:
+        backend = chosen[LOSSLESS]
+        exactly = code_layers(
+            again, [exact], {exact.tools: backend, LOSSLESS: backend}, {}, threads, of_exact
+        )
+        for number, one in exactly.items():
             ways[number].insert(0, one)
     below = {number: ways[number][0] for number in drawn}
     each = threads_of_each(threads, len(tiles))
@@ -114,12 +119,26 @@ def _those(
     return {number: tile for (number, tile), own in zip(tiles.items(), found, strict=True) if own}
 
 
-def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
-    """Return whether a tile may take fewer bytes without loss than with a maximal error.
+def _exact(candidates: Sequence[EncodeParams]) -> EncodeParams | None:
+    """Return the parameters that code samples without loss; None if the candidates lose nothing."""
+    params = candidates[0]
+    near = next((candidate for candidate in candidates if candidate.tools.max_error), None)
+    if near is not None:
+        return without_error(near)
+    if params.lam == 0 or all(candidate.tools.lossless for candidate in candidates):
+        return None
+    return replace(params, tools=lossless_tools(params.effort))
 
-    That is so if it looks drawn, or if a plane has few values for its range: only lossless coding
-    names the values that occur, and codes whole pixels where they repeat.
+
+def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
+    """Return whether a tile may cost less without loss than with a maximal error, or with lambda.
+
+    With a maximal error that is so if it looks drawn, or if a plane has few values for its range:
+    only lossless coding names the values that occur, and codes whole pixels where they repeat. With
+    lambda, whose ``bound`` is 0, it is so if the tile has few colours.
     """
+    if not bound:
+        return has_few_colours(tile.on_host, FEW_COLOURS)
     step = 2 * bound + 1
     for plane in to_planes(tile.on_host):
         values = np.flatnonzero(used_values(plane, tile.depth))

@@ -19,6 +19,8 @@ LEAST_CELLS = 64
 """A picture looks drawn if the share 1 / LEAST_CELLS of its cells does."""
 LOOKED_AT = 1 << 18
 """About how many pixels, in strips, show whether a picture looks drawn."""
+EACH_ROW = 16
+"""Rows of which one is looked at first for many colours."""
 
 
 def looks_drawn(samples: np.ndarray, depth: int) -> bool:
@@ -38,6 +40,19 @@ def looks_drawn(samples: np.ndarray, depth: int) -> bool:
     reach = _by_cells(np.maximum, part) - _by_cells(np.minimum, part)
     drawn = (EQUAL_SHARE * counts >= sizes) & (LEAST_REACH * reach.max(axis=2) >= most(depth))
     return int(drawn.sum()) * LEAST_CELLS >= drawn.size
+
+
+def has_few_colours(samples: np.ndarray, most: int) -> bool:
+    """Return whether a tile has at most ``most`` different pixels; alpha counts as a colour."""
+    planes = samples[..., None] if samples.ndim == 2 else samples
+    for part in (planes[::EACH_ROW], planes):  # of a photograph, the first rows show it
+        numbers = np.zeros(part.shape[:2], np.int64)
+        for plane in np.moveaxis(part, 2, 0):
+            used = np.bincount(plane.ravel()) > 0
+            if (count := int(np.count_nonzero(used))) > most:
+                return False
+            numbers = numbers * count + (np.cumsum(used) - 1)[plane]
+    return np.count_nonzero(np.bincount(numbers.ravel())) <= most
 
 
 def cell_sums(values: np.ndarray) -> NDArray[np.int64]:
