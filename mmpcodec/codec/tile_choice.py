@@ -125,7 +125,7 @@ def _exact(candidates: Sequence[EncodeParams]) -> EncodeParams | None:
     near = next((candidate for candidate in candidates if candidate.tools.max_error), None)
     if near is not None:
         return without_error(near)
-    if params.lam == 0 or all(candidate.tools.lossless for candidate in candidates):
+    if not tries_palettes(candidates):  # as with a preset that is named
         return None
     return replace(params, tools=lossless_tools(params.effort))
 

@@ -9,7 +9,7 @@ pictures at random. Each is coded by default with the lambdas 4 x 1.26^k up to 4
 presets and lower efforts. The script appends one JSON object for each file to ROWS.
 
 The cost of a file is its squared error and lambda times its bits. A file is worse by the part by
-which its cost is above the least cost of all files of its picture, at its own lambda. The output has
+which its cost is above the least cost of all files of its picture, at its own lambda. The output is
 a table by class; the files by default that are worse than 1 %, the worst ones first; and those that
 are larger and have more error than one of a larger lambda.
 """

@@ -52,7 +52,7 @@ def has_few_colours(samples: np.ndarray, most: int) -> bool:
             if (count := int(np.count_nonzero(used))) > most:
                 return False
             numbers = numbers * count + (np.cumsum(used) - 1)[plane]
-    return np.count_nonzero(np.bincount(numbers.ravel())) <= most
+    return int(np.count_nonzero(np.bincount(numbers.ravel()))) <= most
 
 
 def cell_sums(values: np.ndarray) -> NDArray[np.int64]:

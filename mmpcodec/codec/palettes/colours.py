@@ -86,6 +86,7 @@ class Clusters:
     def __init__(self, colours: Colours, counts: NDArray[np.int64]):
         self.colours, self.counts = colours, counts
         self._parts = [self._part(np.arange(len(colours)))]
+        self._split_off: list[NDArray[np.integer]] = []  # members of each part after the first
 
     @classmethod
     def of(cls, colours: Colours, counts: NDArray[Any]) -> "Clusters":
@@ -108,10 +109,11 @@ class Clusters:
                 break
             self._parts[number] = self._part(best.first)
             self._parts.append(self._part(best.second))
-        labels = np.empty(len(self.colours), np.int64)
-        for number, part in enumerate(self._parts):
-            labels[part.members] = number
-        count = len(self._parts)
+            self._split_off.append(best.second)
+        count = min(size, len(self._parts))
+        labels = np.zeros(len(self.colours), np.int64)
+        for number, members in enumerate(self._split_off[: count - 1], 1):
+            labels[members] = number
         palette, _ = _means(self.colours, self.counts, labels, count)
         for _ in range(ROUNDS):
             fitted = nearest(self.colours, palette)

@@ -37,6 +37,10 @@ WIDE_EFFORT = 4
 STEPS, WIDE_STEPS = (0, -1, 1), (0, -1, 1, -2, 2)
 """Steps in ``SIZES`` of a climb below that effort, and from it on. Nearer ones come first, so that
 they are taken among equals."""
+WIDE_SHARE, LEAST_GAIN = 3, 32
+"""The colours of all pixels are tried if the first ones draw the share 1 / WIDE_SHARE of the cells,
+and save the share 1 / LEAST_GAIN of the cost: many drawings cost least if a palette draws all of
+them, and CT slices have flat cells around."""
 MOST_OF_ONE_CLIMB = 1 << 14
 """Most pixels of a tile for which, below that effort, the number of colours of the first trial is
 kept."""
@@ -159,12 +163,13 @@ class PaletteSearch:
         )
         return PaletteTrial(coded, trace, samples), errors
 
-    def cells(self, palette: Colours, tools: LosslessTools) -> NDArray[np.bool_]:
-        """Return the cells that a palette draws best, from a trial that draws all."""
+    def cells(self, palette: Colours, tools: LosslessTools) -> tuple[NDArray[np.bool_], int]:
+        """Return the cells that a palette draws best, from a trial that draws all, and the cost."""
         trial, errors = self.coded(palette, None, tools, of_colours=False)
         assert trial.trace.cell_rates is not None
         drawn = self.costs(cell_sums(errors), trial.trace.cell_rates)
-        return cells_drawn(drawn, self.below, self.costs.edge)
+        cells = cells_drawn(drawn, self.below, self.costs.edge)
+        return cells, int(np.where(cells, drawn, self.below).sum())
 
     def find(self, effort: int) -> tuple[Colours, NDArray[np.bool_]] | None:
         """Return the colours of the best palette and the pixels that it draws, if any."""
@@ -176,17 +181,27 @@ class PaletteSearch:
         digits = self.costs.lambda_fixed.bit_length()
         place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)
         palette, place = self._sized(pixels_of(few, shape), place, effort)
-        cells = self.cells(palette, tools)
+        cells, first_cost = self.cells(palette, tools)
         if not cells.any():
             return None
         if np.array_equal(cells, few):
             return palette, pixels_of(cells, shape)
-        drawn = pixels_of(cells, shape)
-        if drawn.size <= MOST_OF_ONE_CLIMB and effort < WIDE_EFFORT:
-            palette = self.histogram.clusters(drawn.reshape(-1)).palette(SIZES[place])
-        else:
-            palette, _ = self._sized(drawn, place, effort)
-        cells = self.cells(palette, tools)
+        without = int(self.below.sum())
+        pays = LEAST_GAIN * (without - first_cost) >= without
+        wide = pays and not cells.all() and WIDE_SHARE * int(cells.sum()) >= cells.size
+        areas = [np.ones_like(cells) if wide else cells]
+        found = [(first_cost, palette, cells)]
+        for area in areas:
+            drawn = pixels_of(area, shape)
+            if drawn.size <= MOST_OF_ONE_CLIMB and effort < WIDE_EFFORT:
+                palette = self.histogram.clusters(drawn.reshape(-1)).palette(SIZES[place])
+            else:
+                palette, place = self._sized(drawn, place, effort)
+            own, cost = self.cells(palette, tools)
+            found.append((cost, palette, own))
+            if wide and len(areas) == 1 and (cost >= first_cost or not own.all()):
+                areas.append(cells if cost >= first_cost else own)
+        _, palette, cells = min(found, key=lambda one: one[0])
         return (palette, pixels_of(cells, shape)) if cells.any() else None
 
     def _sized(self, drawn: NDArray[np.bool_], place: int, effort: int) -> tuple[Colours, int]:
@@ -209,6 +224,12 @@ class PaletteSearch:
                 found[place] = self.costs.of_all(errors, len(trial.palette.payload))
             return found[place]
 
+        count, planes = clusters.colours.shape
+        if 0 < count <= SIZES[-1]:
+            every = next(i for i, size in enumerate(SIZES) if size >= count)
+            place = min(place, every)
+            if planes > 1:  # gray has no more levels anyway
+                place = min((place, every), key=cost)
         while True:
             near = (place + step for step in (WIDE_STEPS if effort >= WIDE_EFFORT else STEPS))
             best = min((one for one in near if 0 <= one < len(SIZES)), key=cost)

@@ -5,7 +5,12 @@ import pytest
 
 import mmpcodec
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.codec.palettes.cells import cell_sums, few_colours, looks_drawn
+from mmpcodec.codec.palettes.cells import (
+    cell_sums,
+    few_colours,
+    has_few_colours,
+    looks_drawn,
+)
 
 
 def smooth(rows, columns, size, seed):
@@ -180,7 +185,47 @@ def test_a_small_tile_takes_few_trials(window, monkeypatch, effort):
     encoded(window[:128, :64], effort=effort)
     numbers = [shape for shape in calls if shape == (128, 64)]
     assert len(numbers) <= 7
-    assert len(calls) - len(numbers) <= 6
+    assert len(calls) - len(numbers) <= 7  # one is the tile without loss
+
+
+FLAT = np.full((70, 90, 3), [30, 40, 50], np.uint8)
+HALFTONE = 255 * (np.random.default_rng(3).random((96, 96, 3)) < 0.5).astype(np.uint8)
+
+
+@pytest.mark.parametrize("picture", [FLAT, FLAT[..., 0], HALFTONE], ids=["RGB", "gray", "halftone"])
+@pytest.mark.parametrize("lam", [4, 40, 400])
+def test_pictures_of_few_colours_are_tried_without_loss(picture, lam):
+    """No lambda makes them larger, or worse, than their file without loss."""
+    found = encoded(picture, lam, effort=2)
+    exact = encoded(picture, 0, effort=2)
+    assert cost(picture, found, lam) <= cost(picture, exact, lam)
+    if picture is not HALFTONE:
+        assert np.array_equal(found.samples, picture)
+        assert len(found.data) == len(exact.data)
+
+
+def test_few_colours_are_counted_with_alpha():
+    assert has_few_colours(FLAT, 1)
+    assert has_few_colours(HALFTONE, 8)
+    assert not has_few_colours(HALFTONE, 7)
+    with_alpha = np.dstack([FLAT, np.arange(90, dtype=np.uint8)[None].repeat(70, 0)])
+    assert has_few_colours(with_alpha, 90)
+    assert not has_few_colours(with_alpha, 89)
+    late = np.zeros((64, 5), np.uint16)
+    late[33, 2] = 1 << 15
+    assert not has_few_colours(late, 1)
+
+
+@pytest.mark.parametrize("effort", [1, 2])
+def test_a_lambda_costs_no_more_than_the_files_of_others(effort):
+    """Soft strokes of 40 colours with a shade over the whole page."""
+    shades = np.linspace([250, 250, 250], [20, 10, 90], 40).round().astype(int)
+    picture = page(128, 160, shades).astype(np.int64) - np.arange(160)[None, :, None] // 40
+    picture = np.clip(picture, 0, 255).astype(np.uint8)
+    lambdas = [6 * 1.6**k for k in range(9)]
+    files = [encoded(picture, lam, effort=effort) for lam in lambdas]
+    for lam, own in zip(lambdas, files, strict=True):
+        assert cost(picture, own, lam) <= 1.03 * min(cost(picture, one, lam) for one in files)
 
 
 def test_tiles_have_their_own_palettes(window):
@@ -192,7 +237,7 @@ def test_tiles_have_their_own_palettes(window):
 
 
 def test_the_reference_writes_the_same_palette():
-    picture = page(16, 24, RGB[:, :1])[..., 0].astype(np.uint8)
+    picture = page(16, 24, np.linspace(250, 20, 40).round()[:, None])[..., 0].astype(np.uint8)
     options = {"preset": "photo", "palette": True}
     found, reference = (
         encoded(picture, 60, backend=backend, **options) for backend in ("cpu", "reference")

@@ -59,6 +59,15 @@ def test_more_colours_have_less_error():
     assert errors[2] / 3000 < 1.3 * 3 * (256 / 32 ** (1 / 3)) ** 2 / 12
 
 
+def test_fewer_colours_after_more_are_those_of_new_clusters():
+    histogram = Histogram.of(np.random.default_rng(7).integers(0, 256, (3000, 3), np.uint8))
+    clusters = histogram.clusters()
+    for size in (32, 24, 4, 48, 24, 1):
+        found = clusters.palette(size)
+        assert len(found) == size
+        assert np.array_equal(found, histogram.clusters().palette(size))
+
+
 @pytest.mark.parametrize("planes", [1, 3])
 def test_many_deep_colours_are_merged_before_they_are_clustered(planes):
     rng = np.random.default_rng(8)
