@@ -1,5 +1,6 @@
 """The search for the palette of a tile: the pixels that it draws, and its colours."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.palette import Palette
 from mmpcodec.presets import lossless_tools
+from mmpcodec.reference.entropy.cell_rates import CELL
 from mmpcodec.reference.palette import PaletteSamples
 from mmpcodec.runtime.progress import OpenProgress
 from mmpcodec.tools import LosslessTools
@@ -37,6 +39,9 @@ WIDE_EFFORT = 4
 STEPS, WIDE_STEPS = (0, -1, 1), (0, -1, 1, -2, 2)
 """Steps in ``SIZES`` of a climb below that effort, and from it on. Nearer ones come first, so that
 they are taken among equals."""
+MOST_WORSE = 2.4
+"""How many times the cost without a palette the first one, of cells with few colours, may have.
+Decision 87 has measurements."""
 WIDE_SHARE, LEAST_GAIN = 3, 32
 """The colours of all pixels are tried if the first ones draw the share 1 / WIDE_SHARE of the cells,
 and save the share 1 / LEAST_GAIN of the cost: many drawings cost least if a palette draws all of
@@ -180,7 +185,10 @@ class PaletteSearch:
             return None
         digits = self.costs.lambda_fixed.bit_length()
         place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)
-        palette, place = self._sized(pixels_of(few, shape), place, effort)
+        sized = self._sized(pixels_of(few, shape), place, effort, most=MOST_WORSE)
+        if sized is None:
+            return None
+        palette, place = sized
         cells, first_cost = self.cells(palette, tools)
         if not cells.any():
             return None
@@ -196,7 +204,9 @@ class PaletteSearch:
             if drawn.size <= MOST_OF_ONE_CLIMB and effort < WIDE_EFFORT:
                 palette = self.histogram.clusters(drawn.reshape(-1)).palette(SIZES[place])
             else:
-                palette, place = self._sized(drawn, place, effort)
+                sized = self._sized(drawn, place, effort)
+                assert sized is not None
+                palette, place = sized
             own, cost = self.cells(palette, tools)
             found.append((cost, palette, own))
             if wide and len(areas) == 1 and (cost >= first_cost or not own.all()):
@@ -204,10 +214,13 @@ class PaletteSearch:
         _, palette, cells = min(found, key=lambda one: one[0])
         return (palette, pixels_of(cells, shape)) if cells.any() else None
 
-    def _sized(self, drawn: NDArray[np.bool_], place: int, effort: int) -> tuple[Colours, int]:
+    def _sized(
+        self, drawn: NDArray[np.bool_], place: int, effort: int, *, most: float = math.inf
+    ) -> tuple[Colours, int] | None:
         """Return the palette of the best number of colours for pixels, and its place in ``SIZES``.
 
-        The search climbs from a place.
+        The search climbs from a place. It is None if the first palette costs more than ``most``
+        times what the cells of these pixels cost without one.
         """
         clusters = self.histogram.clusters(drawn.reshape(-1))
         tools = self._tools(effort)
@@ -230,6 +243,9 @@ class PaletteSearch:
             place = min(place, every)
             if planes > 1:  # gray has no more levels anyway
                 place = min((place, every), key=cost)
+        cells = cell_sums(drawn)[rows[::CELL] // CELL] > 0
+        if cost(place) > most * int(self.below[rows[::CELL] // CELL][cells].sum()):
+            return None
         while True:
             near = (place + step for step in (WIDE_STEPS if effort >= WIDE_EFFORT else STEPS))
             best = min((one for one in near if 0 <= one < len(SIZES)), key=cost)
