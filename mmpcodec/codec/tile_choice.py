@@ -120,12 +120,15 @@ def _those(
 
 
 def _exact(candidates: Sequence[EncodeParams]) -> EncodeParams | None:
-    """Return the parameters that code samples without loss; None if the candidates lose nothing."""
+    """Return the parameters by which tiles may be tried without loss besides.
+
+    None if the candidates lose nothing, and with a preset that is named, which has no palettes.
+    """
     params = candidates[0]
     near = next((candidate for candidate in candidates if candidate.tools.max_error), None)
     if near is not None:
         return without_error(near)
-    if not tries_palettes(candidates):  # as with a preset that is named
+    if not tries_palettes(candidates):
         return None
     return replace(params, tools=lossless_tools(params.effort))
 

@@ -53,10 +53,10 @@ class EncodedInput(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def keeps_jpeg(source: str, data: bytes | None = None) -> bool:
+def keeps_jpeg(source: str, page: int | None, data: bytes | None = None) -> bool:
     """Return whether a file, of these bytes if they are given, is an mmp file with a JPEG file.
 
-    Only the first picture counts, and it may be damaged.
+    Only one picture counts, and it may be damaged: that of a page, or the only one.
     """
     from mmpcodec.codec import kept_jpeg
 
@@ -64,7 +64,7 @@ def keeps_jpeg(source: str, data: bytes | None = None) -> bool:
         with ExitStack() as stack:
             found = data or stack.enter_context(output.read_by_parts(source))
             view = memoryview(found) if isinstance(found, bytes) else found
-            return kept_jpeg.keeps_jpeg(view, 1, UNLIMITED)
+            return kept_jpeg.keeps_jpeg(view, page, UNLIMITED)
     except (FormatError, NoSuchPage):
         return False
 
@@ -109,13 +109,13 @@ class JpegFiles(NamedTuple):
             return None
         if stores.is_url(source):
             data = output.read(source, limits.max_memory)
-            return data if data.startswith(JPEG_START) or keeps_jpeg(source, data) else None
+            return data if data.startswith(JPEG_START) or keeps_jpeg(source, None, data) else None
         if not os.path.isfile(source):
             return None
         try:
             with open(source, "rb") as stream:
                 head = stream.read(len(JPEG_START))
-                if head == JPEG_START or keeps_jpeg(source):
+                if head == JPEG_START or keeps_jpeg(source, None):
                     return head + stream.read()
         except OSError as error:
             raise FileError.from_os(source, error) from error

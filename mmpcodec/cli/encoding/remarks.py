@@ -50,7 +50,7 @@ def larger_than_source(
         return None
     is_jpeg = row is not None and row.title == "JPEG"
     if lossless and against and row is not None and row.is_mmp:
-        is_jpeg = keeps_jpeg(job.source)
+        is_jpeg = keeps_jpeg(job.source, 1)
     if row is None or not (is_jpeg or row.title in COMPRESSED):
         return None
     if lossless and against and is_jpeg:
