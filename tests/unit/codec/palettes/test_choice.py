@@ -188,7 +188,7 @@ def test_a_small_tile_takes_few_trials(window, monkeypatch, effort):
     assert len(calls) - len(numbers) <= 7  # one is the tile without loss
 
 
-FLAT = np.full((70, 90, 3), [30, 40, 50], np.uint8)
+FLAT = np.full((300, 340, 3), [30, 40, 50], np.uint8)  # smaller ones are tried in all ways
 HALFTONE = 255 * (np.random.default_rng(3).random((96, 96, 3)) < 0.5).astype(np.uint8)
 
 
@@ -208,7 +208,7 @@ def test_few_colours_are_counted_with_alpha():
     assert has_few_colours(FLAT, 1)
     assert has_few_colours(HALFTONE, 8)
     assert not has_few_colours(HALFTONE, 7)
-    with_alpha = np.dstack([FLAT, np.arange(90, dtype=np.uint8)[None].repeat(70, 0)])
+    with_alpha = np.dstack([FLAT[:70, :90], np.arange(90, dtype=np.uint8)[None].repeat(70, 0)])
     assert has_few_colours(with_alpha, 90)
     assert not has_few_colours(with_alpha, 89)
     late = np.zeros((64, 5), np.uint16)
