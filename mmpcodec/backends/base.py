@@ -41,6 +41,7 @@ from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
 from mmpcodec.reference.blocks.search.seen_errors import seen_errors
+from mmpcodec.reference.number_rates import number_rates
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
@@ -201,6 +202,10 @@ class Backend(ABC):
     ) -> np.ndarray:
         """Return the errors of blocks that are seen; see ``reference.blocks.search``."""
         return seen_errors(source, samples, strength)
+
+    def number_rates(self, numbers: np.ndarray, count: int) -> np.ndarray:
+        """Return the estimated rates of cells of the numbers of a palette; see ``reference``."""
+        return number_rates(numbers, count)
 
     @abstractmethod
     def encode(

@@ -197,8 +197,8 @@ class NativeBorderFilter(BorderFilter):
         _cpu.border_filter(pixels, colours, step, depth, size, starts, fixed, first)
 
 
-class NativeSeenErrors(Backend):
-    """A backend whose errors that are seen come from C++."""
+class NativeEstimates(Backend):
+    """A backend whose errors that are seen, and estimates of rates, come from C++."""
 
     def seen_errors(
         self, source: np.ndarray, samples: np.ndarray, strength: int, *, threads: int | None = 1
@@ -214,6 +214,9 @@ class NativeSeenErrors(Backend):
         )
         return errors
 
+    def number_rates(self, numbers: np.ndarray, count: int) -> np.ndarray:
+        return _cpu.number_rates(np.ascontiguousarray(numbers, np.uint16), count)
+
 
 @cache
 def _seen_tables(strength: int) -> tuple[np.ndarray, np.ndarray]:
@@ -221,7 +224,7 @@ def _seen_tables(strength: int) -> tuple[np.ndarray, np.ndarray]:
     return basis(SIDE, False).astype(np.int32), weights(SIDE, SIDE, strength).astype(np.int32)
 
 
-class CpuBackend(NativeSeenErrors):
+class CpuBackend(NativeEstimates):
     """C++ on the processor.
 
     Parameters

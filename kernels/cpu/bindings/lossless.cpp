@@ -10,6 +10,7 @@
 
 #include "cpu/lossless/codec.h"
 #include "cpu/lossless/source_colours/search.h"
+#include "cpu/palettes/number_rates.h"
 #include "cpu/bindings/bindings.h"
 #include "cpu/bindings/gil.h"
 #include "cpu/runtime/zeroed.h"
@@ -22,6 +23,7 @@ namespace mmp {
 namespace {
 
 using Samples = nb::ndarray<const uint16_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Shape = std::tuple<int, int, int>;
 
 nb::tuple tuple_of(const LosslessRates& rates) { return nb::make_tuple(rates.map, rates.residual); }
@@ -90,6 +92,17 @@ nb::object find_planes(const Samples& samples, int threads, const nb::object& pr
     return found ? nb::cast(std::move(*found)) : nb::none();
 }
 
+nb::object rates_of_numbers(const Numbers& numbers, int count) {
+    const int height = int(numbers.shape(0)), width = int(numbers.shape(1));
+    for (size_t i = 0; i < numbers.size(); ++i)
+        if (numbers.data()[i] >= count) throw nb::value_error("number beyond the count");
+    const std::vector<int64_t> rates = [&] {
+        WithoutGil released;
+        return number_rates(numbers.data(), height, width, count);
+    }();
+    return array_of(rates.data(), cells_along(height), cells_along(width));
+}
+
 nb::tuple chroma_of(const SourcePlanes& source) {
     const size_t columns = source.columns(), rows = source.chroma[0].size() / columns;
     return nb::make_tuple(array_of(source.chroma[0].data(), rows, columns),
@@ -140,6 +153,7 @@ void register_lossless(nb::module_& module) {
     module.def("encode_lossless", &encode, "samples"_a, "depth"_a, "tools"_a, "threads"_a,
                "progress"_a.none(), "chain"_a.none() = nb::none(),
                "source"_a.none() = nb::none());
+    module.def("number_rates", &rates_of_numbers, "numbers"_a, "count"_a);
     module.def("decode_lossless", &decode, "payload"_a, "shape"_a, "depth"_a, "tools"_a,
                "threads"_a, "progress"_a.none(), "chain"_a.none() = nb::none());
 }

@@ -16,7 +16,7 @@ from mmpcodec.backends.cpu import (
     NativeCrossComponentFilter,
     NativeFixedFilters,
     NativePostFilter,
-    NativeSeenErrors,
+    NativeEstimates,
 )
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
@@ -36,7 +36,7 @@ from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools, TreeTools
 from mmpcodec.trace import Coded
 
 
-class CudaBackend(NativeSeenErrors):
+class CudaBackend(NativeEstimates):
     """Encode on the current device and stream of CuPy. Planes may lie on that device.
 
     Parameters

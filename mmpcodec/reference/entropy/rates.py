@@ -60,6 +60,20 @@ def rate_table() -> np.ndarray:
     return ((result + np.uint64(1)) >> np.uint64(1)).astype(np.int64)
 
 
+def log2_rate(value: int) -> int:
+    """Return log2 of a positive integer below 2**31, rounded, as the table has it."""
+    if value < 2 * MAX_TOTAL:
+        return int(LOG2[value])
+    result = value.bit_length() - 1
+    mantissa = value << 31 - result
+    for _ in range(RATE_FRACTION_BITS + 1):
+        mantissa = mantissa * mantissa >> 31
+        above_two = mantissa >> 32
+        mantissa >>= above_two
+        result = result << 1 | above_two
+    return result + 1 >> 1
+
+
 LOG2 = rate_table()
 """The table that ``rate_table`` computes."""
 BIT_RATES = (12 << RATE_FRACTION_BITS) - LOG2[: 1 << 12]
