@@ -24,6 +24,8 @@ from mmpcodec.runtime.progress import OpenProgress
 from mmpcodec.tools import LosslessTools
 from mmpcodec.trace import Trace
 
+OF_ESTIMATES = 3, 4
+"""Coding takes three quarters of the estimated rates in the median."""
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 """Numbers of colours that are tried."""
 USUAL_SIZE, AT_BITS = 7, 21
@@ -80,9 +82,15 @@ class Costs:
         cost = (errors << self.shift) // self.colours + (self.lambda_fixed * rates >> RATE_BITS)
         return np.minimum(cost, MOST_COST)
 
-    def of_all(self, errors: NDArray[np.int64], size: int) -> int:
-        """Return the cost of squared errors of pixels and of bytes; it can exceed 64 bits."""
-        return ((int(errors.sum()) << self.shift) // self.colours) + self.lambda_fixed * 8 * size
+    def of_all(self, errors: NDArray[np.int64], palette: Colours, rate: int) -> int:
+        """Return the cost of squared errors of pixels, a palette and a rate; it can exceed 64 bits.
+
+        A colour counts with half of its bits, as coding takes.
+        """
+        rate += (palette.size * self.depth << RATE_BITS - 1)
+        return ((int(errors.sum()) << self.shift) // self.colours) + (
+            self.lambda_fixed * rate >> RATE_BITS
+        )
 
     @property
     def shift(self) -> int:
@@ -123,6 +131,7 @@ class PaletteSearch:
     ):
         self.samples, self.depth, self.costs, self.below = samples, depth, costs, below
         self.backend, self.threads, self.progress = backend, threads, progress
+        self.of_estimates = OF_ESTIMATES
 
     @cached_property
     def histogram(self) -> Histogram:
@@ -130,31 +139,15 @@ class PaletteSearch:
         return Histogram.of(self.samples.reshape(-1, self.samples.shape[2]))
 
     def coded(
-        self,
-        palette: Colours,
-        drawn: NDArray[np.bool_] | None,
-        tools: LosslessTools,
-        way: int = 0,
-        rows: NDArray[np.int64] | None = None,
-        *,
-        of_colours: bool = True,
-    ) -> tuple[PaletteTrial, NDArray[np.int64]]:
-        """Code pixels with a palette; also return their squared errors.
-
-        Pixels that are not drawn are transparent; None draws all.
-        """
-        shape = self.samples.shape[:2]
-        drawing = Drawing(palette, self.histogram)
-        numbers, errors = drawing.numbers.reshape(shape), drawing.errors.reshape(shape)
-        all_drawn = np.ones(shape, bool) if drawn is None else drawn
-        order = order_of(palette, beside(numbers, all_drawn, len(palette)), WAYS[way])
+        self, palette: Colours, drawn: NDArray[np.bool_], tools: LosslessTools, way: int = 0
+    ) -> PaletteTrial:
+        """Code the pixels that are drawn with a palette; the others are transparent."""
+        numbers = Drawing(palette, self.histogram).numbers.reshape(drawn.shape)
+        order = order_of(palette, beside(numbers, drawn, len(palette)), WAYS[way])
         places = np.empty(len(order), np.uint16)
         places[order] = np.arange(len(order))
-        numbers, transparent = places[numbers], not all_drawn.all()
-        if transparent:
-            numbers[~all_drawn], errors[~all_drawn] = len(palette), 0
-        if rows is not None:
-            numbers, errors = numbers[rows], errors[rows]
+        numbers, transparent = places[numbers], not drawn.all()
+        numbers[~drawn] = len(palette)
         samples = PaletteSamples(palette[order].astype(np.uint16), numbers)
         coded, trace = encode_palette(
             self.backend,
@@ -164,15 +157,32 @@ class PaletteSearch:
             tools,
             self.threads,
             self.progress.part(),
-            of_colours=of_colours,
         )
-        return PaletteTrial(coded, trace, samples), errors
+        return PaletteTrial(coded, trace, samples)
+
+    def estimated(
+        self, palette: Colours, drawn: NDArray[np.bool_], rows: NDArray[np.int64] | slice
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return estimated rates of cells that a palette draws, and squared errors of pixels."""
+        drawing, own = Drawing(palette, self.histogram), drawn[rows]
+        numbers, errors = (
+            each.reshape(drawn.shape)[rows] for each in (drawing.numbers, drawing.errors)
+        )
+        numbers[~own], errors[~own] = len(palette), 0
+        rates = self.backend.number_rates(numbers, len(palette) + 1)
+        return rates, errors
 
     def cells(self, palette: Colours, tools: LosslessTools) -> tuple[NDArray[np.bool_], int]:
-        """Return the cells that a palette draws best, from a trial that draws all, and the cost."""
-        trial, errors = self.coded(palette, None, tools, of_colours=False)
-        assert trial.trace.cell_rates is not None
-        drawn = self.costs(cell_sums(errors), trial.trace.cell_rates)
+        """Return the cells that a palette draws best, from a trial that draws all, and the cost.
+
+        Later estimates take as much as coding takes here.
+        """
+        every = np.ones(self.samples.shape[:2], bool)
+        rates = self.coded(palette, every, tools).trace.cell_rates
+        assert rates is not None
+        estimated, errors = self.estimated(palette, every, slice(None))
+        self.of_estimates = int(rates.sum()), int(estimated.sum())
+        drawn = self.costs(cell_sums(errors), rates)
         cells = cells_drawn(drawn, self.below, self.costs.edge)
         return cells, int(np.where(cells, drawn, self.below).sum())
 
@@ -223,7 +233,6 @@ class PaletteSearch:
         times what the cells of these pixels cost without one.
         """
         clusters = self.histogram.clusters(drawn.reshape(-1))
-        tools = self._tools(effort)
         pixels = WIDELY_COMPARED if effort >= WIDE_EFFORT else COMPARED
         height, width = drawn.shape
         rows = strips_of(height, width, pixels)
@@ -233,8 +242,10 @@ class PaletteSearch:
         def cost(place: int) -> int:
             if place not in found:
                 palettes[place] = clusters.palette(SIZES[place])
-                trial, errors = self.coded(palettes[place], drawn, tools, rows=rows)
-                found[place] = self.costs.of_all(errors, len(trial.palette.payload))
+                rates, errors = self.estimated(palettes[place], drawn, rows)
+                coded, estimated = self.of_estimates
+                rate = int(rates.sum()) * coded // max(estimated, 1)
+                found[place] = self.costs.of_all(errors, palettes[place], rate)
             return found[place]
 
         count, planes = clusters.colours.shape
@@ -259,7 +270,7 @@ class PaletteSearch:
         forms = [form_of_effort(effort)]
         if forms[0] != self._tools(effort):
             forms.append(self._tools(effort))
-        trials = [self.coded(palette, drawn, form, way)[0] for form in forms for way in ways]
+        trials = [self.coded(palette, drawn, form, way) for form in forms for way in ways]
 
         def bits(trial: PaletteTrial) -> int:
             size = len(trial.palette.payload)
