@@ -26,9 +26,7 @@ def cells_drawn(drawn: NDArray[np.int64], below: NDArray[np.int64], edge: int) -
     edge : int
         Cost of an edge between a cell that is drawn and one that is not.
     """
-    found = [
-        _moved(drawn - below, edge, start) for start in (np.ones(drawn.shape, bool), drawn <= below)
-    ]
+    found = [np.ones(drawn.shape, bool), _moved(drawn - below, edge, drawn <= below)]
     return min(found, key=lambda cells: _cost(cells, drawn, below, edge))
 
 

@@ -89,7 +89,9 @@ def _trial(
     costs = Costs(params.lambda_fixed, colours.shape[2], tile.depth)
     errors = _errors_below(tile, found, params, colours, seen, backend, threads)
     below = costs(errors, np.sum(rates, axis=0))
-    search = PaletteSearch(colours, tile.depth, costs, below, backend, threads, parts)
+    # Layers below a palette have losses. Cells that cost little among lossless ones say nothing.
+    whole = all(layer.tools.lossless for layer in found.layers)
+    search = PaletteSearch(colours, tile.depth, costs, below, whole, backend, threads, parts)
     chosen = search.find(params.effort)
     return None if chosen is None else search.best_order(*chosen, params.effort)
 

@@ -115,8 +115,9 @@ class PaletteTrial:
 class PaletteSearch:
     """The search for the palette of a tile from its (H, W, C) colours.
 
-    ``below`` are the costs of cells without a palette, an (R, C) int64 array. The backend codes
-    lossless samples; each trial is a part of the progress.
+    ``below`` are the costs of cells without a palette, an (R, C) int64 array. A palette that is
+    ``whole`` draws all pixels or none. The backend codes lossless samples; each trial is a part of
+    the progress.
     """
 
     def __init__(
@@ -125,10 +126,12 @@ class PaletteSearch:
         depth: int,
         costs: Costs,
         below: NDArray[np.int64],
+        whole: bool,
         backend: Backend,
         threads: int | None,
         progress: OpenProgress,
     ):
+        self.whole = whole
         self.samples, self.depth, self.costs, self.below = samples, depth, costs, below
         self.backend, self.threads, self.progress = backend, threads, progress
         self.of_estimates = OF_ESTIMATES
@@ -173,15 +176,19 @@ class PaletteSearch:
         return rates, errors
 
     def cells(self, palette: Colours, tools: LosslessTools) -> tuple[NDArray[np.bool_], int]:
-        """Return the cells that a palette draws best, from a trial that draws all, and the cost.
+        """Return the cells that a palette draws best if it could draw all, and the cost.
 
-        Later estimates take as much as coding takes here.
+        The first palette is coded. Later estimates then take as much as coding takes of the first.
         """
         every = np.ones(self.samples.shape[:2], bool)
-        rates = self.coded(palette, every, tools).trace.cell_rates
-        assert rates is not None
-        estimated, errors = self.estimated(palette, every, slice(None))
-        self.of_estimates = int(rates.sum()), int(estimated.sum())
+        rates, errors = self.estimated(palette, every, slice(None))
+        if self.of_estimates is OF_ESTIMATES:
+            estimated, rates = rates, self.coded(palette, every, tools).trace.cell_rates
+            assert rates is not None
+            self.of_estimates = int(rates.sum()), int(estimated.sum())
+        else:
+            coded, estimated = self.of_estimates
+            rates = rates * coded // max(estimated, 1)
         drawn = self.costs(cell_sums(errors), rates)
         cells = cells_drawn(drawn, self.below, self.costs.edge)
         return cells, int(np.where(cells, drawn, self.below).sum())
@@ -193,12 +200,16 @@ class PaletteSearch:
         few = few_colours(self.histogram.places.reshape(shape))
         if not few.any():
             return None
+        if self.whole:
+            few[:] = True
         digits = self.costs.lambda_fixed.bit_length()
         place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)
         sized = self._sized(pixels_of(few, shape), place, effort, most=MOST_WORSE)
         if sized is None:
             return None
         palette, place = sized
+        if self.whole:
+            return palette, pixels_of(few, shape)
         cells, first_cost = self.cells(palette, tools)
         if not cells.any():
             return None
