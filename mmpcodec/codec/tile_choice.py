@@ -33,8 +33,8 @@ from mmpcodec.tools import Tools
 FEW_VALUES = 2
 """Least average number of distinct values per quantisation step (2 max_error + 1); a plane below it
 is also tried without loss."""
-FEW_COLOURS = 16
-"""Most colours of a tile that lambda leaves to lossless coding, too."""
+FEW_LEVELS, FEW_COLOURS = 16, 256
+"""Most levels of a gray tile, and colours of another, that lambda leaves to lossless coding, too."""
 OF_PALETTES, OF_LAYERS_BELOW = 7, 1
 """Shares in the progress of tiles with palettes."""
 
@@ -141,7 +141,7 @@ def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
     lambda, whose ``bound`` is 0, it is so if the tile has few colours.
     """
     if not bound:
-        return has_few_colours(tile.on_host, FEW_COLOURS)
+        return has_few_colours(tile.on_host, FEW_LEVELS if tile.on_host.ndim == 2 else FEW_COLOURS)
     step = 2 * bound + 1
     for plane in to_planes(tile.on_host):
         values = np.flatnonzero(used_values(plane, tile.depth))

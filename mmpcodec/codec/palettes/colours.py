@@ -16,7 +16,7 @@ Colours = NDArray[np.int64]
 """(N, C) array: C samples of each colour."""
 
 SAMPLE_BITS = 16
-MOST_CLUSTERED = 1024
+MOST_CLUSTERED = 2048
 """Most colours that are clustered; more are merged first, by leaving out their lowest bits."""
 ROUNDS = 6
 """How often colours and clusters are fitted to each other."""
