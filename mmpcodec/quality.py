@@ -15,8 +15,8 @@ LEAST_LAMBDA = 2.0**-6
 """Least lambda above 0 that a quality or a target takes; below it files are nearly lossless."""
 STEP_SQUARED = 2788
 """Square of the step, in 1/16 of a gray level, for lambda = 1: (3.3 * 16)**2."""
-DEPENDENT_STEP_SQUARED = 4014
-"""The same for dependent levels: (1.2 * 3.3 * 16)**2."""
+DEPENDENT_STEP_SQUARED = 3560
+"""The same for dependent levels: (1.13 * 3.3 * 16)**2."""
 RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
@@ -46,7 +46,7 @@ def least_lambda(*, dependent: bool) -> float:
 def derived_step(lambda_fixed: int, *, dependent: bool) -> int:
     """Return the quantisation step of a lambda, at least 1.
 
-    The step is 3.3 times the square root of lambda in gray levels, and 1.2 times as large for
+    The step is 3.3 times the square root of lambda in gray levels, and 1.13 times as large for
     dependent levels, computed in integers; the factors gave the least cost in measurements.
     """
     squared = DEPENDENT_STEP_SQUARED if dependent else STEP_SQUARED

@@ -32,6 +32,14 @@ def test_text_is_not(lam):
     assert "photo" not in found
 
 
+def test_trees_alone_are_tried_where_nearly_all_repeats():
+    letter = np.random.default_rng(0).integers(0, 2, (12, 12))
+    assert kinds((np.tile(letter, (8, 10)) * 180 + 40).astype(np.uint8), 40.0) >= {"text", "mixed"}
+    rows, columns = np.indices((192, 256))
+    halftone = 255 * (np.hypot(rows % 7 - 3, columns % 11 - 5) < 2 + rows / 60)
+    assert kinds(halftone.astype(np.uint8), 40.0) == {"mixed", "lossless"}
+
+
 def test_lossless_samples_are_tried_for_a_small_lambda_and_for_flat_drawings():
     assert "lossless" in kinds(picture("natural"), 0.5)
     drawing = np.zeros((128, 128), np.uint8)
