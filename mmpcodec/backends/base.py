@@ -41,12 +41,12 @@ from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
 from mmpcodec.reference.blocks.search.seen_errors import seen_errors
-from mmpcodec.reference.number_rates import number_rates
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import PostFilter
+from mmpcodec.reference.lossless.number_rates import number_rates
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.tools import (

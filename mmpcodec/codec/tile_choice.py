@@ -34,7 +34,7 @@ FEW_VALUES = 2
 """Least average number of distinct values per quantisation step (2 max_error + 1); a plane below it
 is also tried without loss."""
 FEW_LEVELS, FEW_COLOURS = 16, 256
-"""Most levels of a gray tile, and colours of another, that lambda leaves to lossless coding, too."""
+"""Most levels of a gray tile, and colours of others, that lambda leaves to lossless coding, too."""
 OF_PALETTES, OF_LAYERS_BELOW = 7, 1
 """Shares in the progress of tiles with palettes."""
 

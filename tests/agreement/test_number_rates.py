@@ -16,9 +16,8 @@ def numbers_of(kind: str, shape: tuple[int, int], count: int) -> np.ndarray:
         return rng.integers(0, count, shape).astype(np.uint16)
     if kind == "drawn":
         letter = rng.integers(0, count, (7, 5))
-        return np.tile(letter, (-(-shape[0] // 7), -(-shape[1] // 5)))[: shape[0], : shape[1]].astype(
-            np.uint16
-        )
+        rows, columns = np.indices(shape)
+        return letter[rows % 7, columns % 5].astype(np.uint16)
     return np.add.outer(*map(np.arange, shape)).astype(np.uint16) // 3 % count
 
 
@@ -65,7 +64,14 @@ def test_a_number_beyond_the_count_is_refused():
 
 @pytest.mark.parametrize(
     ("value", "rate"),
-    [(1, 0), (2, 4096), (3, 6492), (1 << 18, 18 << 12), (3 << 18, 6492 + (18 << 12)), (1 << 30, 30 << 12)],
+    [
+        (1, 0),
+        (2, 4096),
+        (3, 6492),
+        (1 << 18, 18 << 12),
+        (3 << 18, 6492 + (18 << 12)),
+        (1 << 30, 30 << 12),
+    ],
 )
 def test_logarithms_beyond_the_table(value, rate):
     assert log2_rate(value) == rate

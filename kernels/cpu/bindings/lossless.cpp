@@ -10,7 +10,7 @@
 
 #include "cpu/lossless/codec.h"
 #include "cpu/lossless/source_colours/search.h"
-#include "cpu/palettes/number_rates.h"
+#include "cpu/lossless/number_rates.h"
 #include "cpu/bindings/bindings.h"
 #include "cpu/bindings/gil.h"
 #include "cpu/runtime/zeroed.h"

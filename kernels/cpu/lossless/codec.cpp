@@ -1,5 +1,7 @@
 #include "cpu/lossless/codec.h"
 
+#include <fenv.h>
+
 #include <exception>
 #include <functional>
 #include <memory>
@@ -8,7 +10,6 @@
 #include <stdexcept>
 
 #include "cpu/lossless/fast_coder.h"
-#include "cpu/lossless/nearest.h"
 #include "cpu/lossless/pixels/block_choice.h"
 #include "cpu/lossless/pixels/blocks.h"
 #include "cpu/lossless/pixels/pixel_coder.h"
@@ -29,6 +30,20 @@ constexpr char kTwoValuesSection[] = "Two values";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr int kFast = 1;      // the form of the fast mode
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
+
+// Floating point rounds to nearest while it lives, as Fit needs, also if the caller's does not.
+class Nearest {
+public:
+    Nearest() : before_(fegetround()) {
+        if (before_ != FE_TONEAREST) fesetround(FE_TONEAREST);
+    }
+    ~Nearest() {
+        if (before_ != FE_TONEAREST) fesetround(before_);
+    }
+
+private:
+    const int before_;
+};
 
 struct RowCoder {
     virtual ~RowCoder() = default;

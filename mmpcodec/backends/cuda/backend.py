@@ -14,9 +14,9 @@ from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
 from mmpcodec.backends.cpu import (
     NativeBorderFilter,
     NativeCrossComponentFilter,
+    NativeEstimates,
     NativeFixedFilters,
     NativePostFilter,
-    NativeEstimates,
 )
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup

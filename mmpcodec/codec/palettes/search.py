@@ -87,7 +87,7 @@ class Costs:
 
         A colour counts with half of its bits, as coding takes.
         """
-        rate += (palette.size * self.depth << RATE_BITS - 1)
+        rate += palette.size * self.depth << RATE_BITS - 1
         return ((int(errors.sum()) << self.shift) // self.colours) + (
             self.lambda_fixed * rate >> RATE_BITS
         )
@@ -134,7 +134,8 @@ class PaletteSearch:
         self.whole = whole
         self.samples, self.depth, self.costs, self.below = samples, depth, costs, below
         self.backend, self.threads, self.progress = backend, threads, progress
-        self.of_estimates = OF_ESTIMATES
+        # Rates of the first palette that is coded: those of coding, and the estimated ones.
+        self.coded_first: tuple[int, int] | None = None
 
     @cached_property
     def histogram(self) -> Histogram:
@@ -168,9 +169,8 @@ class PaletteSearch:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return estimated rates of cells that a palette draws, and squared errors of pixels."""
         drawing, own = Drawing(palette, self.histogram), drawn[rows]
-        numbers, errors = (
-            each.reshape(drawn.shape)[rows] for each in (drawing.numbers, drawing.errors)
-        )
+        numbers = drawing.numbers.reshape(drawn.shape)[rows]
+        errors = drawing.errors.reshape(drawn.shape)[rows]
         numbers[~own], errors[~own] = len(palette), 0
         rates = self.backend.number_rates(numbers, len(palette) + 1)
         return rates, errors
@@ -181,14 +181,14 @@ class PaletteSearch:
         The first palette is coded. Later estimates then take as much as coding takes of the first.
         """
         every = np.ones(self.samples.shape[:2], bool)
-        rates, errors = self.estimated(palette, every, slice(None))
-        if self.of_estimates is OF_ESTIMATES:
-            estimated, rates = rates, self.coded(palette, every, tools).trace.cell_rates
+        estimated, errors = self.estimated(palette, every, slice(None))
+        if self.coded_first is None:
+            rates = self.coded(palette, every, tools).trace.cell_rates
             assert rates is not None
-            self.of_estimates = int(rates.sum()), int(estimated.sum())
+            self.coded_first = int(rates.sum()), max(int(estimated.sum()), 1)
         else:
-            coded, estimated = self.of_estimates
-            rates = rates * coded // max(estimated, 1)
+            coded, of_first = self.coded_first
+            rates = estimated * coded // of_first
         drawn = self.costs(cell_sums(errors), rates)
         cells = cells_drawn(drawn, self.below, self.costs.edge)
         return cells, int(np.where(cells, drawn, self.below).sum())
@@ -254,8 +254,8 @@ class PaletteSearch:
             if place not in found:
                 palettes[place] = clusters.palette(SIZES[place])
                 rates, errors = self.estimated(palettes[place], drawn, rows)
-                coded, estimated = self.of_estimates
-                rate = int(rates.sum()) * coded // max(estimated, 1)
+                coded, of_first = self.coded_first or OF_ESTIMATES
+                rate = int(rates.sum()) * coded // of_first
                 found[place] = self.costs.of_all(errors, palettes[place], rate)
             return found[place]
 

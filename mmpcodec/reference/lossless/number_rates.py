@@ -44,7 +44,7 @@ def number_rates(numbers: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
     (ceil(H / 16), ceil(W / 16)) int64 array
         In 1/4096 bit.
     """
-    height, width = numbers.shape
+    width = numbers.shape[1]
     cells = np.zeros([-(-side // CELL) for side in numbers.shape], np.int64)
     places = [each.tolist() for each in _places(numbers)]
     before = np.pad(numbers, ((0, 0), (1, 0)))[:, :-1].ravel().tolist()
@@ -75,7 +75,7 @@ class _Models:
     """Followers of each context, and how often they are right."""
 
     def __init__(self):
-        self.numbers = [[None] * (1 << PLACE_BITS) for _ in COUNTS]
+        self.numbers: list[list[int | None]] = [[None] * (1 << PLACE_BITS) for _ in COUNTS]
         self.trusts = [[0] * (1 << PLACE_BITS) for _ in COUNTS]
         self.chances: dict[tuple[int, int, int, int], int] = {}
         self.missed = 0

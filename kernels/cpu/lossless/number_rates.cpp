@@ -1,4 +1,4 @@
-#include "cpu/palettes/number_rates.h"
+#include "cpu/lossless/number_rates.h"
 
 #include <algorithm>
 #include <array>
