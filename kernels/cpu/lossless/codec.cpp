@@ -1,7 +1,5 @@
 #include "cpu/lossless/codec.h"
 
-#include <fenv.h>
-
 #include <exception>
 #include <functional>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <stdexcept>
 
 #include "cpu/lossless/fast_coder.h"
+#include "cpu/lossless/fit.h"
 #include "cpu/lossless/pixels/block_choice.h"
 #include "cpu/lossless/pixels/blocks.h"
 #include "cpu/lossless/pixels/pixel_coder.h"
@@ -30,20 +29,6 @@ constexpr char kTwoValuesSection[] = "Two values";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr int kFast = 1;      // the form of the fast mode
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
-
-// Floating point rounds to nearest while it lives, as Fit needs, also if the caller's does not.
-class Nearest {
-public:
-    Nearest() : before_(fegetround()) {
-        if (before_ != FE_TONEAREST) fesetround(FE_TONEAREST);
-    }
-    ~Nearest() {
-        if (before_ != FE_TONEAREST) fesetround(before_);
-    }
-
-private:
-    const int before_;
-};
 
 struct RowCoder {
     virtual ~RowCoder() = default;

@@ -2,6 +2,7 @@
 // Source: section "Weights" of docs/format/format.md.
 #pragma once
 
+#include <fenv.h>
 #include <float.h>
 #include <stdint.h>
 
@@ -14,6 +15,20 @@
 #include "cpu/runtime/simd.h"
 
 namespace mmp {
+
+// Floating point rounds to nearest while it lives, also if the caller's does not.
+class Nearest {
+public:
+    Nearest() : before_(fegetround()) {
+        if (before_ != FE_TONEAREST) fesetround(FE_TONEAREST);
+    }
+    ~Nearest() {
+        if (before_ != FE_TONEAREST) fesetround(before_);
+    }
+
+private:
+    const int before_;
+};
 
 // Whether doubles can hold the integers. Processors that compute with more digits than a double
 // has, and options that let the compiler change arithmetic, get integers.
