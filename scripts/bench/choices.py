@@ -29,12 +29,15 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.depth import BYTE
 
 SIDE, PART = 512, 256
 LAMBDAS = tuple(round(4 * 1.26**k, 2) for k in range(21))
 DEFAULT = "default"
 OTHERS = ("photo", "text", "mixed", "lossless")
 """Presets of the other files; "lossless" has one file for all lambdas."""
+OF_BYTES = ("text", "mixed")
+"""Presets that code at most 8 bits."""
 BOUND = 0.01
 
 Row = dict[str, Any]
@@ -113,13 +116,14 @@ def pictures_of(given: Sequence[Sequence[str]], mosaics: int) -> Iterator[tuple[
         yield f"mosaic {number}", "mosaic", pictures.Picture.of(np.vstack(rows))
 
 
-def jobs_of(args: argparse.Namespace, done: set[tuple[str, str, int]]) -> Iterator[Job]:
+def jobs_of(args: argparse.Namespace, done: set[tuple[str, str, str, int]]) -> Iterator[Job]:
     """Yield what is not coded yet."""
     ways = [(DEFAULT, effort) for effort in range(args.effort, 0, -1)]
     ways += [(preset, args.effort) for preset in OTHERS]
     for name, kind, picture in pictures_of(args.pictures, args.mosaics):
         for preset, effort in ways:
-            if (name, preset, effort) not in done and preset not in args.without:
+            deep = picture.depth > BYTE and preset in OF_BYTES
+            if (kind, name, preset, effort) not in done and preset not in args.without and not deep:
                 lambdas = (0.0,) if preset == "lossless" else LAMBDAS[:: args.step]
                 yield Job(name, kind, picture.samples, picture.depth, preset, effort, lambdas)
 
@@ -211,7 +215,7 @@ def main(given: Sequence[str] | None = None) -> None:
     args = parser.parse_args(given)
     if args.out is not None:
         known = read_rows(args.out)
-        done = {(row["picture"], row["preset"], row["effort"]) for row in known}
+        done = {tuple(row[key] for key in ("class", "picture", "preset", "effort")) for row in known}
         with args.out.open("a") as stream, ProcessPoolExecutor(args.jobs) as pool:
             results: Iterable[list[Row]] = pool.map(rows_of, jobs_of(args, done))
             for rows in results:
