@@ -21,7 +21,7 @@ RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
 """The usual lambda of a quality is a scale times a power of what it lacks of 100."""
-QUALITY_PLACES = 4
+QUALITY_PLACES = 8
 """Lambdas of a quality for each doubling: so few that pictures of a batch have equal ones."""
 QUALITY_REACH = 2
 """Doublings by which the lambda of a picture may differ from the usual one of its quality."""
@@ -93,8 +93,8 @@ def lambdas_of_quality(quality: float) -> list[float]:
     Examples
     --------
     >>> from mmpcodec.quality import lambdas_of_quality
-    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::4]]
-    [1.4, 2.8, 5.7, 11.3, 22.6]
+    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::8]]
+    [1.3, 2.6, 5.2, 10.4, 20.8]
     """
     middle = round(QUALITY_PLACES * math.log2(usual_lambda(quality)))
     reach = QUALITY_REACH * QUALITY_PLACES

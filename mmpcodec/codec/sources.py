@@ -159,13 +159,15 @@ def params_of(
             f"{whole[1]}; leave it out"
         )
     if not is_lossy(own) or (own.quality is None and not kind.is_deep):
-        return at_quality(own, ()), whole
-    areas = seen_areas(parts_of(areas_in(*kind.shape[:2])))
+        return at_quality(own, (), 0), whole
+    height, width = kind.shape[:2]
+    areas = seen_areas(parts_of(areas_in(height, width)))
     metadata = kind.metadata if own.range is None else replace(kind.metadata, range=own.range)
     levels = Levels(kind.depth, used_range(kind.depth, metadata, areas), kind.depth)
     if own.quality is None:
         return own, levels.range
-    return at_quality(own, [levels.shown_colours(area) for area in areas]), levels.range
+    shown_areas = [levels.shown_colours(area) for area in areas]
+    return at_quality(own, shown_areas, height * width), levels.range
 
 
 def samples_of(bound: Bound, calibration: Calibration | None) -> int:

@@ -119,7 +119,7 @@ class Ssimulacra2:
         """
         scales = [[list(_norms(maps)) for maps in planes] for planes in self._maps(decoded)]
         norms = np.array(scales).swapaxes(0, 1)
-        return 100 - float(_loss((_weights(len(scales)) * norms).sum()))
+        return 100 - float(points_lost((_weights(len(scales)) * norms).sum()))
 
     def losses(self, decoded: np.ndarray) -> np.ndarray:
         """Return, for each pixel, the points that a picture would lose if it was as bad everywhere.
@@ -145,7 +145,7 @@ class Ssimulacra2:
             finer = errors.pop()
             height, width = finer.shape
             found = finer + doubled(found)[:height, :width]
-        return _loss(found)
+        return points_lost(found)
 
     def _maps(self, decoded: np.ndarray) -> Iterator[Iterator[np.ndarray]]:
         """Yield, for each scale from the finest, the maps of the planes X, Y and B."""
@@ -253,7 +253,7 @@ def _weights(scales: int) -> np.ndarray:
     return np.reshape(found, shape)
 
 
-def _loss(error: np.ndarray | float) -> np.ndarray:
+def points_lost(error: np.ndarray | float) -> np.ndarray:
     """Return the points that an error takes from a score of 100; the error is a sum of norms."""
     error = 0.9562382616834844 * error
     shaped = (

@@ -391,7 +391,7 @@ class _Search:
         seen = seen_areas(areas)
         shown = [self._levels.shown_colours(self._levels.samples(area)) for area in seen]
         depth = shown[0][1] if shown else self._levels.depth
-        scores = ScoreForecast([area for area, _ in shown], depth, params.tune)
+        scores = ScoreForecast([area for area, _ in shown], depth, params.tune, height * width)
         # Nothing is known of the bytes, and there is some distortion.
         return lambda lam: Point(lam, 0, 1, scores.at(lam))
 

@@ -112,7 +112,7 @@ def test_levels_of_pages(mmp, monkeypatch, backend):
     write_book("bits.mmp", [bits, ~bits])
     write_book("gray.mmp", [page(1, (600, 700)), page(2, (530, 610))])
     for source in ("bits.mmp", "gray.mmp"):
-        how = ("--levels", "--fast", "--quality", "60", "--verify", "-f")
+        how = ("--levels", "--fast", "--quality", "50", "--verify", "-f")
         result = mmp("encode", source, "-o", "a.mmp", "--backend", backend, *how)
         assert result.exit_code == 0, result.stderr
         # A level that needs too many bytes is left out, which the search of a device may change.
