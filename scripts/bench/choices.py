@@ -215,7 +215,9 @@ def main(given: Sequence[str] | None = None) -> None:
     args = parser.parse_args(given)
     if args.out is not None:
         known = read_rows(args.out)
-        done = {tuple(row[key] for key in ("class", "picture", "preset", "effort")) for row in known}
+        done = {
+            tuple(row[key] for key in ("class", "picture", "preset", "effort")) for row in known
+        }
         with args.out.open("a") as stream, ProcessPoolExecutor(args.jobs) as pool:
             results: Iterable[list[Row]] = pool.map(rows_of, jobs_of(args, done))
             for rows in results:
