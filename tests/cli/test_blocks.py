@@ -28,7 +28,7 @@ def test_preset_photo_writes_what_the_library_writes(mmp, photo):
     assert data == mmpcodec.encode(pictures.read(photo).samples, 40, preset="photo", effort=3)
     assert (
         "lambda 40, tune psnr, predicted blocks, fragment size 64, least squares on, "
-        "templates 4, step 400, dictionary off, pdpc on" in result.output
+        "templates 4, step 377, dictionary off, pdpc on" in result.output
     )
 
 

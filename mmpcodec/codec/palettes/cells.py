@@ -48,11 +48,19 @@ def has_few_colours(samples: np.ndarray, most: int) -> bool:
     for part in (planes[::EACH_ROW], planes):  # of a photograph, the first rows show it
         numbers = np.zeros(part.shape[:2], np.int64)
         for plane in np.moveaxis(part, 2, 0):
-            used = np.bincount(plane.ravel()) > 0
-            if (count := int(np.count_nonzero(used))) > most:
+            own, levels = _numbered(plane)
+            if levels > most:
                 return False
-            numbers = numbers * count + (np.cumsum(used) - 1)[plane]
-    return int(np.count_nonzero(np.bincount(numbers.ravel()))) <= most
+            numbers, count = _numbered(numbers * levels + own)
+            if count > most:
+                return False
+    return True
+
+
+def _numbered(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the number of each value among those that occur, and how many occur."""
+    used = np.bincount(values.ravel()) > 0
+    return (np.cumsum(used) - 1)[values], int(np.count_nonzero(used))
 
 
 def cell_sums(values: np.ndarray) -> NDArray[np.int64]:

@@ -82,7 +82,7 @@ def test_a_deep_photograph_is_coded_with_loss_in_its_range(mmp, folder):
     assert "photo.png: uses few of its levels, 0 to 2047 of 0 to 65535" in result.stderr
     facts = reported(mmp("encode", "photo.png", "--json", "-f", "--range", "0:4095"))
     assert facts["range"] == [0, 4095]
-    assert 0 < facts["max_error"] < 400
+    assert 0 < facts["max_error"] < 460
     shown = mmp("info", "photo.mmp").stdout
     assert "range    levels 0 to 4095, to which lambda and quality refer" in shown
     assert "levels   11 bits are coded; level 0 is sample " in shown

@@ -114,7 +114,7 @@ def place(plane, scale, power, kind):
 @pytest.fixture
 def error_as_loss(monkeypatch):
     """Takes the error itself as the loss; gives the weights of norms."""
-    monkeypatch.setattr(ssimulacra2, "_loss", lambda error: error)
+    monkeypatch.setattr(ssimulacra2, "points_lost", lambda error: error)
     return lambda weights: monkeypatch.setattr(ssimulacra2, "_WEIGHTS", weights)
 
 
