@@ -109,6 +109,7 @@ def chain_of(entry) -> dict[str, int]:
 
 
 @each(COLLECTIONS)
+@pytest.mark.parametrize("backend", ["cpu"])
 def test_pictures_of_collections_decode_to_their_samples(vector, backend):
     data = memoryview((vector / "stream.mmp").read_bytes())
     stated = json.loads((vector / "decoded.json").read_text())
