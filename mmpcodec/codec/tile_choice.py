@@ -28,13 +28,15 @@ from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.reference.lossless.values import used_values
 from mmpcodec.runtime.progress import Progress, in_turn, report_progress
 from mmpcodec.runtime.tasks import SharedProgress, side_by_side, threads_of_each
+from mmpcodec.samples import form_of
 from mmpcodec.tools import Tools
 
 FEW_VALUES = 2
 """Least average number of distinct values per quantisation step (2 max_error + 1); a plane below it
 is also tried without loss."""
 FEW_LEVELS, FEW_COLOURS = 16, 256
-"""Most levels of a gray tile, and colours of others, that lambda leaves to lossless coding, too."""
+"""Most colours of a tile, and of one with a palette of colours, that lambda leaves to lossless
+coding, too."""
 OF_PALETTES, OF_LAYERS_BELOW = 7, 1
 """Shares in the progress of tiles with palettes."""
 
@@ -72,6 +74,8 @@ def encode_tiles(
         again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound), threads)
     tried = numbered if tries_palettes(candidates) else {}
     drawn = _those(tried, may_have_palette, threads)
+    if exact is not None:
+        again = {**again, **_those(drawn, _has_few_colours, threads)}
     steps = [numbered, again, drawn]
     shares = [sum(tile.fragments for tile in each.values()) for each in steps]
     parts = in_turn(progress, shares)
@@ -141,13 +145,19 @@ def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
     lambda, whose ``bound`` is 0, it is so if the tile has few colours.
     """
     if not bound:
-        return has_few_colours(tile.on_host, FEW_LEVELS if tile.on_host.ndim == 2 else FEW_COLOURS)
+        return has_few_colours(tile.on_host, FEW_LEVELS)
     step = 2 * bound + 1
     for plane in to_planes(tile.on_host):
         values = np.flatnonzero(used_values(plane, tile.depth))
         if len(values) * step < FEW_VALUES * (int(values[-1] - values[0]) + step):
             return True
     return looks_drawn(tile.on_host, tile.depth)
+
+
+def _has_few_colours(tile: TileSource) -> bool:
+    """Return whether a tile in colour has as few colours as a palette; gray has no more anyway."""
+    colours = form_of(tile.on_host).colours
+    return colours > 1 and has_few_colours(tile.on_host, FEW_COLOURS)
 
 
 def _with_palettes(

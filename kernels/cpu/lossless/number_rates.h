@@ -1,5 +1,5 @@
-// An estimate of what the numbers of a palette cost, for the search of encoders. It takes a tenth of
-// the time of lossless coding. mmpcodec/reference/lossless/number_rates.py describes it.
+// An estimate of what the numbers of a palette cost, for the search of encoders. It takes a
+// seventeenth of the time of lossless coding. mmpcodec/reference/lossless/number_rates.py describes it.
 #pragma once
 
 #include <stdint.h>

@@ -34,24 +34,19 @@ def encode_palette(
     tools: LosslessTools,
     threads: int | None = None,
     progress: Progress | None = None,
-    *,
-    of_colours: bool = True,
 ) -> tuple[Palette, Trace]:
     """Encode a palette: colours and numbers as in ``PaletteSamples``.
 
-    ``depth`` is that of the colours. Without the colours only the trace of the numbers is of use.
+    ``depth`` is that of the colours.
     """
-    stream, trace = b"", Trace({})
-    if of_colours:
-        row = PlaneTask(colours[None], EncodeParams(tools=tools), depth)
-        coded = backend.encode(row, threads=threads)
-        stream, trace = coded.payload, coded.trace
+    task = PlaneTask(colours[None], EncodeParams(tools=tools), depth)
+    row = backend.encode(task, threads=threads)
     palette = Palette(tools, len(colours), transparent, b"")
     own = PlaneTask(numbers, EncodeParams(tools=tools), palette.depth)
     coded = backend.encode(own, threads=threads, progress=progress)
-    palette = replace(palette, payload=joined(Streams(stream, coded.payload)))
+    palette = replace(palette, payload=joined(Streams(row.payload, coded.payload)))
     drawn = replace(coded.trace, drawn=numbers < palette.entries)
-    return palette, trace_of(trace, drawn)
+    return palette, trace_of(row.trace, drawn)
 
 
 def decode_palette(

@@ -49,6 +49,11 @@ def rate_table() -> np.ndarray:
     """
     values = np.arange(2 * MAX_TOTAL, dtype=np.uint64)
     values[0] = 1
+    return _logarithms(values)
+
+
+def _logarithms(values: np.ndarray) -> np.ndarray:
+    """Return log2 of positive uint64 integers below 2**31, rounded to 1/4096 bit."""
     exponent = np.frexp(values.astype(np.float64))[1].astype(np.uint64) - np.uint64(1)
     mantissa = values << (np.uint64(31) - exponent)
     result = exponent
@@ -64,14 +69,7 @@ def log2_rate(value: int) -> int:
     """Return log2 of a positive integer below 2**31, rounded, as the table has it."""
     if value < 2 * MAX_TOTAL:
         return int(LOG2[value])
-    result = value.bit_length() - 1
-    mantissa = value << 31 - result
-    for _ in range(RATE_FRACTION_BITS + 1):
-        mantissa = mantissa * mantissa >> 31
-        above_two = mantissa >> 32
-        mantissa >>= above_two
-        result = result << 1 | above_two
-    return result + 1 >> 1
+    return int(_logarithms(np.array([value], np.uint64))[0])
 
 
 LOG2 = rate_table()
