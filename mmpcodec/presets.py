@@ -21,7 +21,7 @@ from mmpcodec.tools import (
 DEFAULT_EFFORT = 2
 """Effort of the search for predicted blocks. A photograph of 12 megapixels takes seconds; decision
 20 has rates and times."""
-SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
+SLOW_TOOLS = {"trained_transforms": 3, "transform_skip": 3, "ternary": 4}
 """Tools that take long to search, and the effort from which presets have them."""
 FORM_EFFORTS = {1: 1, 2: 2, 6: 3}
 """The efforts from which presets have a lossless form, and its number; decisions 84 and 85
@@ -98,7 +98,13 @@ def for_eye(tools: Tools) -> Tools:
     if not isinstance(tools, BlockTools):
         return tools
     strength = 0 if tools.trees else EYE_WEIGHTS
-    return replace(tools, fragment_size=EYE_FRAGMENT, delta_step=True, quantisation_matrix=strength)
+    return replace(
+        tools,
+        fragment_size=EYE_FRAGMENT,
+        delta_step=True,
+        quantisation_matrix=strength,
+        transform_skip=tools.transform_skip and not strength,
+    )
 
 
 def preset_of(tools: Tools) -> str | None:

@@ -150,8 +150,6 @@ class BlockTools(_Coded):
     coding: ClassVar[str] = BLOCKS
     fragment_size: int = _tool(16, values=(16, 32, 64))
     """Height and width of a fragment in samples."""
-    least_squares: bool = _tool(True)
-    """Allow prediction by weights fitted to the samples around a block."""
     templates: int = _tool(0, high=4)
     """Places averaged by template prediction, whose surroundings resemble those of the block."""
     step: int = _tool(0, high=65535, low_in_file=1, zero="to derive it from lambda")
@@ -183,6 +181,8 @@ class BlockTools(_Coded):
     border_sines: bool = _tool(False)
     """Let the sine transform of a block at the upper or left border have cosines along the side
     that has no decoded samples before it."""
+    transform_skip: bool = _tool(False)
+    """Let a block of at most 16x16 samples have no transform: its levels are those of samples."""
     cross_component_filter: bool = _tool(False, in_header=False)
     """Filter a plane by the earlier planes where this lowers the rate-distortion cost."""
     quantisation_matrix: int = _tool(0, high=15)
@@ -282,7 +282,6 @@ class ToolOptions(TypedDict, total=False):
     post_filter: bool | None
     prediction: bool | None
     fragment_size: int | None
-    least_squares: bool | None
     templates: int | None
     step: int | None
     dictionary: bool | None
@@ -296,6 +295,7 @@ class ToolOptions(TypedDict, total=False):
     delta_step: bool | None
     trained_transforms: bool | None
     border_sines: bool | None
+    transform_skip: bool | None
     cross_component_filter: bool | None
     quantisation_matrix: int | None
     lossless: bool | None

@@ -20,7 +20,6 @@
 // The tools of predicted blocks that the cuda backend codes.
 #define MMP_CUDA_BLOCK_TOOLS(TOOL) \
     TOOL(fragment_size, 16, 64)    \
-    TOOL(least_squares, 0, 1)      \
     TOOL(templates, 0, 4)          \
     TOOL(step, 1, 65535)           \
     TOOL(dictionary, 0, 1)
@@ -37,6 +36,7 @@
     TOOL(delta_step, 0, 1)       \
     TOOL(trained_transforms, 0, 1) \
     TOOL(border_sines, 0, 1)       \
+    TOOL(transform_skip, 0, 1)     \
     TOOL(quantisation_matrix, 0, 15)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;

@@ -41,11 +41,9 @@ class BlockEffort:
     angles : int
         Factor for angles: the rough search tests them only if the least SATD of average and planar
         passes.
-    fitting : int
-        Factor for least squares: the rough search tests the mode only if the least SATD of the
-        other modes passes.
     matching : int
-        Factor for template matching, as ``fitting``.
+        Factor for template matching: the rough search tests the mode only if the least SATD of the
+        other modes passes.
     rounded : bool
         Whether the rough search estimates the rate of rounded levels, instead of choosing levels by
         rate-distortion optimisation.
@@ -59,9 +57,9 @@ class BlockEffort:
         As ``slack``, for ternary splits and for all splits of blocks that only a ternary split
         creates; -1 disables ternary splits.
     inherited : bool
-        Early termination of slow modes (least squares, template matching, modes from earlier
-        planes): an oblong block tests such a mode only if the mode is among the best two of the
-        blocks whose angles it tests. Not together with ``every_angle``.
+        Early termination of slow modes (template matching, modes from earlier planes): an oblong
+        block tests such a mode only if the mode is among the best two of the blocks whose angles it
+        tests. Not together with ``every_angle``.
     reserve : int
         Early termination of splits: while the search codes one part of a split, this percentage of
         the estimated costs of the following parts is subtracted from the bound. Blocks of less than
@@ -91,7 +89,6 @@ class BlockEffort:
     elongation: int = 4
     every_angle: bool = True
     angles: int = ALWAYS
-    fitting: int = ALWAYS
     matching: int = ALWAYS
     rounded: bool = False
     hopeless: int = ALWAYS
@@ -108,15 +105,15 @@ CUDA_EFFORTS = {
     number: BlockEffort(*settings)
     for number, settings in enumerate(
         (
-            (1, 3, 1, 4, 2, 1, False, 64, 0, 0, True, 3, 2, 2),
-            (2, 3, 1, 8, 2, 1, False, 64, 0, 0, True, 3, 2, 2),
-            (3, 4, 2, 32, 2, 1, False, 128, 0, 0, True, 5, 2, 4),
-            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, 16, True, 8, 2, 8),
-            (4, 5, 4, 100, 0, 1, False, ALWAYS, 48, 32, True, 10, 3, 8),
-            (6, 6, 4, 80, 0, 2, False, ALWAYS, 64, 48, True, 12, 4, 12),
-            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, 96, True, 15, 4, 12),
-            (12, 8, 4, 120, 0, 3, False, ALWAYS, ALWAYS, 128, False, 15, ALWAYS, 20),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 20),
+            (1, 3, 1, 4, 2, 1, False, 64, 0, True, 3, 2, 2),
+            (2, 3, 1, 8, 2, 1, False, 64, 0, True, 3, 2, 2),
+            (3, 4, 2, 32, 2, 1, False, 128, 0, True, 5, 2, 4),
+            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, True, 8, 2, 8),
+            (4, 5, 4, 100, 0, 1, False, ALWAYS, 32, True, 10, 3, 8),
+            (6, 6, 4, 80, 0, 2, False, ALWAYS, 48, True, 12, 4, 12),
+            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, True, 15, 4, 12),
+            (12, 8, 4, 120, 0, 3, False, ALWAYS, 128, False, 15, ALWAYS, 20),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, 256, False, 45, ALWAYS, 20),
         ),
         start=1,
     )
@@ -124,15 +121,15 @@ CUDA_EFFORTS = {
 """The efforts of backend cuda, whose tools need other limits."""
 
 _EFFORTS = (
-    (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
-    (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24, 0),
-    (3, 5, 3, 40, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
-    (3, 6, 3, 80, 0, 3, False, ALWAYS, 32, 24, True, 8, 3, 16, True, 95, 97, 24, 600),
-    (4, 6, 4, 100, 0, 3, False, 96, 48, 24, True, 10, 3, 24, True, 89, 93, 0, 500),
-    (6, 8, 4, 40, 0, 4, True, ALWAYS, 64, 64, False, 20, 6, 40, False, 86, 92, 0, 1200),
-    (6, 8, 4, 80, 0, 3, True, 128, 64, 96, True, 30, 8, 50, False, 85, 93, 0, 2000),
-    (12, 8, 4, 120, 0, 4, True, 128, ALWAYS, 96, False, 45, ALWAYS, 50, False, 87, 94, 0, 4000),
-    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 128, False, 45, ALWAYS, 64, False, 86, 93, 0, 6000),
+    (2, 3, 1, 24, 2, 1, False, 64, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
+    (2, 4, 1, 50, 0, 1, False, 64, 0, True, 5, 2, 8, True, 95, 98, 24, 0),
+    (3, 5, 3, 40, 0, 2, False, ALWAYS, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
+    (3, 6, 3, 80, 0, 3, False, ALWAYS, 24, True, 8, 3, 16, True, 95, 97, 24, 600),
+    (4, 6, 4, 100, 0, 3, False, 96, 24, True, 10, 3, 24, True, 89, 93, 0, 500),
+    (6, 8, 4, 40, 0, 4, True, ALWAYS, 64, False, 20, 6, 40, False, 86, 92, 0, 1200),
+    (6, 8, 4, 80, 0, 3, True, 128, 96, True, 30, 8, 50, False, 85, 93, 0, 2000),
+    (12, 8, 4, 120, 0, 4, True, 128, 96, False, 45, ALWAYS, 50, False, 87, 94, 0, 4000),
+    (12, 8, 4, 120, 0, 4, True, ALWAYS, 128, False, 45, ALWAYS, 64, False, 86, 93, 0, 6000),
 )
 EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_EFFORTS, start=1)}
 """The efforts of backend cpu, by measuring rate and time on photographs and x-rays."""

@@ -345,7 +345,7 @@ class CpuBackend(NativeEstimates):
         -------
         bits : (M, 2) int array
             How often the first bits of each binary model, at most ``most``, were 0 and 1.
-        modes : (9, 38) int array
+        modes : (9, 37) int array
             Frequencies of the modes after the last block.
         """
         return _cpu.block_counts(payload, *shape, tools, [], most)

@@ -47,7 +47,6 @@ MODE_COLOURS: dict[str, tuple[int, int, int]] = {
     "average": (86, 180, 233),
     "planar": (0, 158, 115),
     "angle": (230, 159, 0),
-    "least squares": (213, 94, 0),
     "templates": (204, 121, 167),
     "cross-component": (240, 228, 66),
     "wide cross-component": (0, 114, 178),

@@ -41,7 +41,7 @@ class Observed:
     ----------
     bits : (M, 2) int array
         How often the first bits of each binary model were 0 and 1.
-    modes : (9, 38) int array
+    modes : (9, 37) int array
         Frequencies of the modes after the last block.
     """
 

@@ -200,7 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("--leave-out", action="append", default=[], help="stem of a picture")
-    parser.add_argument("--effort", type=int, default=4, help="least squares need 4 or more")
+    parser.add_argument("--effort", type=int, default=4, help="templates need 3 or more")
     parser.add_argument("--side", type=int, default=SIDE, help="side of the middle, in samples")
     parser.add_argument("--processes", type=int, help="default: one a processor")
     parser.add_argument(

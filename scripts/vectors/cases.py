@@ -98,7 +98,6 @@ def of_blocks() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "photo-flat", np.full((32, 48), 200, np.uint8), photo(32)
     yield "photo-odd-size", coat[:67, :85], photo(12)
     yield "photo-fragments-16", coat[:50, :70], photo(24, fragment_size=16)
-    yield "photo-without-least-squares", coat[:40, :48], photo(64, least_squares=False)
     yield "photo-least-step", camera, photo(0.001, fragment_size=32, step=1)
     yield "photo-largest-step", camera, photo(2**20, step=65535)
     yield "photo-noise", noise, photo(4)

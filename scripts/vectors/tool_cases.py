@@ -18,7 +18,7 @@ from mmpcodec.reference.lossless.source_colours.colours import (
 )
 from mmpcodec.tools import BLOCK_TOOLS
 
-_ALWAYS = "fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter"
+_ALWAYS = "fragment_size", "templates", "step", "dictionary", "post_filter"
 OFF: dict[str, Any] = {
     name: tool.default for name, tool in BLOCK_TOOLS.items() if name not in _ALWAYS
 }
@@ -44,6 +44,7 @@ def of_tools() -> Iterator[Case]:
         "fine_contexts",
         "trained_transforms",
         "border_sines",
+        "transform_skip",
     ):
         yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**OFF, own: True}), {}
     for lam in (0.5, 6, 200):
@@ -60,6 +61,11 @@ def of_tools() -> Iterator[Case]:
     deep_slope = (step.astype(np.uint16) << 8) + (i % 256).astype(np.uint16)
     turned = photo(900, **{**OFF, "trained_transforms": True})
     yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}
+    skips: dict[str, Any] = {**OFF, "transform_skip": True}
+    yield "transform-skip-0.5", coat[:40, :48], photo(0.5, **skips), {}
+    every = photo(6, trained_transforms=True, transform_skip=True)
+    yield "transform-skip-all", coat[:70, :70], every, {}
+    yield "transform-skip-depth-16", deep_slope[:48, :56], photo(0.5, **skips), {"depth": 16}
     for strength in (1, 15):
         weighted = photo(12, **{**OFF, "quantisation_matrix": strength})
         yield f"quantisation-matrix-{strength}", coat[:67, :85], weighted, {}

@@ -27,7 +27,7 @@ def test_preset_photo_writes_what_the_library_writes(mmp, photo):
     data = Path("p.mmp").read_bytes()
     assert data == mmpcodec.encode(pictures.read(photo).samples, 40, preset="photo", effort=3)
     assert (
-        "lambda 40, tune psnr, predicted blocks, fragment size 64, least squares on, "
+        "lambda 40, tune psnr, predicted blocks, fragment size 64, "
         "templates 4, step 377, dictionary off, pdpc on" in result.output
     )
 
@@ -83,8 +83,7 @@ def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
         "average": (1 / units[modes == 1]).sum(),
         "planar": (1 / units[modes == 2]).sum(),
         "angle": (1 / units[(modes > 2) & (modes < 36)]).sum(),
-        "least squares": (1 / units[modes == 36]).sum(),
-        "templates": (1 / units[modes == 37]).sum(),
+        "templates": (1 / units[modes == 36]).sum(),
         "cross-component": 0,
         "wide cross-component": 0,
     }
@@ -122,7 +121,7 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
     assert result.exit_code == 0
     expected = draw_blocks(found.samples, found.trace.units, 64)
     np.testing.assert_array_equal(np.asarray(Image.open("m.png")), expected)
-    assert result.stdout.splitlines()[-12:] == [
+    assert result.stdout.splitlines()[-11:] == [
         "  blocks drawn in m.png; red lines are those of the fragments",
         "                  bare  green",
         "           transformed  orange",
@@ -131,7 +130,6 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
         "               average  dot",
         "                planar  ring",
         "                 angle  line along which samples are predicted",
-        "         least squares  cross",
         "             templates  plus",
         "       cross-component  two lines",
         "  wide cross-component  diamond",

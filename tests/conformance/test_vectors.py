@@ -35,7 +35,6 @@ from mmpcodec.pictures import kept_jpeg
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     FIRST_ANGLE,
-    LEAST_SQUARES,
     PLANAR,
     TEMPLATES,
     TREE,
@@ -261,7 +260,7 @@ def test_vectors_of_pdpc_have_every_mode_that_is_blended():
     for vector in FOLDER.glob("pdpc*"):
         for layer in mmpcodec.inspect((vector / "stream.mmp").read_bytes(), decode=True).layers:
             found.update(layer.trace.units[..., 2].ravel().tolist())
-    angles = {mode - FIRST_ANGLE for mode in found if FIRST_ANGLE <= mode < LEAST_SQUARES}
+    angles = {mode - FIRST_ANGLE for mode in found if FIRST_ANGLE <= mode < TEMPLATES}
     assert found >= {AVERAGE, PLANAR}
     assert angles >= {HORIZONTAL, VERTICAL}
     assert min(angles) < HORIZONTAL < VERTICAL < max(angles)

@@ -13,7 +13,7 @@ from independent.trees import Trees
 ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
 SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
-CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, CROSS_COMPONENT, WIDE = 0, 1, 2, 36, 37, 38, 39
+CONSTANT, AVERAGE, PLANAR, TEMPLATES, CROSS_COMPONENT, WIDE = 0, 1, 2, 36, 37, 38
 
 
 def factor(mode, neighbours):
@@ -150,15 +150,20 @@ class Blocks:
                 g = (mode > 2) + (mode > 18) + (mode > 35)
                 trained = self.tools["trained transforms"] and self.models.bit("trained", area, g)
                 sine = not trained and a <= 4 and b <= 4 and self.models.bit("type", area, g)
+                skips = sine and self.tools["transform skip"]
+                skips = skips and self.models.bit("skip", area, g, start=(65536 * 12 // 100, 4))
                 coefficients = self.coefficients(a, b, area, g)
                 if trained:
                     trained_transform(coefficients, h, w, mode)
-                if s := self.tools["quantisation matrix"]:
+                if (s := self.tools["quantisation matrix"]) and not skips:
                     coefficients = weighted(coefficients, h, w, s)
                 down = across = sine
                 if self.tools["border sines"] and self.small and (y == 0) != (x == 0):
                     down, across = sine and y > 0, sine and x > 0
-                samples = transform(coefficients, h, w, down, across, self.extra)
+                if skips:
+                    samples = (coefficients[::-1, ::-1] * 2**self.extra + 4) >> 3
+                else:
+                    samples = transform(coefficients, h, w, down, across, self.extra)
             samples = samples + self.prediction(mode, y, x, h, w)
             self.picture[here] = np.clip(samples, 0, self.most)
         self.decoded[here] = True
@@ -195,8 +200,6 @@ class Blocks:
             if self.models.bit("planes", s, c):
                 return WIDE if s >= 3 and self.models.bit("wide", s) else CROSS_COMPONENT
         there = set(range(36))
-        if self.tools["least squares"] and y >= 8 and x >= 8:
-            there.add(LEAST_SQUARES)
         if self.tools["templates"] and self.has_place(y, x, 2**a, 2**b):
             there.add(TEMPLATES)
         L, H = (
@@ -207,7 +210,7 @@ class Blocks:
             L = PLANAR if H is None else H
         if H is None:
             H = L
-        frequencies = self.mode_frequencies.setdefault(s, [3] * 38)
+        frequencies = self.mode_frequencies.setdefault(s, [3] * 37)
         if self.models.bit("likely", s, int(L == H)):
             mode = L
         elif L != H and self.models.bit("likely", s, 2):
@@ -230,8 +233,6 @@ class Blocks:
     def prediction(self, mode, y, x, h, w):
         if mode == CONSTANT:
             return np.full((h, w), self.middle)
-        if mode == LEAST_SQUARES:
-            return self.least_squares(y, x, h, w)
         if mode >= CROSS_COMPONENT:
             return self.from_planes(mode, y, x, h, w)
         if mode == TEMPLATES:
@@ -261,41 +262,6 @@ class Blocks:
         T += T[-1:] * (w + h - len(T))
         Z += Z[-1:] * (w + h - len(Z))
         return T, Z, K
-
-    def least_squares(self, y, x, h, w):
-        C = self.least_squares_coefficients(y, x, h, w)
-        middle = self.middle
-        # u of the block, with two rows above it, two columns left of it and one right of it
-        u = np.zeros((h + 2, w + 3), np.int64)
-        u[:, : w + 2] = 16 * (self.picture[y - 2 : y + h, x - 2 : x + w] - middle)
-        u = u.tolist()
-        if x + w < self.width and self.decoded[y - 1, x + w]:
-            u[1][w + 2] = 16 * (int(self.picture[y - 1, x + w]) - middle)
-        else:
-            u[1][w + 2] = u[1][w + 1]
-        for i in range(2, h + 2):
-            for j in range(2, w + 2):
-                total = 2048
-                total += C[0] * u[i][j - 1] + C[1] * u[i - 1][j] + C[2] * u[i - 1][j - 1]
-                total += C[3] * u[i - 1][j + 1] + C[4] * u[i][j - 2] + C[5] * u[i - 2][j]
-                u[i][j] = limited(total >> 12, -16 * middle, 16 * middle - 1)
-            u[i][w + 2] = u[i][w + 1]
-        block = np.array(u)[2:, 2 : w + 2]
-        return np.minimum(self.most, ((block + 8) >> 4) + middle)
-
-    def least_squares_coefficients(self, y, x, h, w):
-        left = max(2, x - 6)
-        rows, columns = np.mgrid[max(2, y - 6) : y, left : min(self.width - 1, x + w + 6)]
-        rows2, columns2 = np.mgrid[y : y + h, left:x]
-        rows = np.append(rows, rows2)
-        columns = np.append(columns, columns2)
-        known = self.decoded[rows, columns]
-        known &= self.decoded[rows - 1, columns + 1] & self.decoded[rows, columns - 2]
-        rows, columns = rows[known], columns[known]
-        places = ((0, -1), (-1, 0), (-1, -1), (-1, 1), (0, -2), (-2, 0), (0, 0))
-        v = np.array([self.picture[rows + i, columns + j] for i, j in places])
-        v = (v >> self.extra) - 128
-        return solved((256 * (v[:6] @ v.T + 60 * np.eye(6, 7, dtype=np.int64))).tolist())
 
     def from_planes(self, mode, y, x, h, w):
         middle, height, width = self.middle, *self.earlier[0].shape
@@ -450,7 +416,7 @@ class Blocks:
 
 
 def solved(m):
-    """The coefficients C of Least squares, from n rows of n + 1 sums."""
+    """The coefficients C of Cross-component prediction, from n rows of n + 1 sums."""
     n = len(m)
     for i in range(n):
         m[i][i:] = [limited(value, -(2**32), 2**32) for value in m[i][i:]]
@@ -486,7 +452,7 @@ def initial_states(tools, small):
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
     name = "small_initial_states.bin" if small else "initial_states.bin"
     states = (ROOT / "kernels/shared/tables" / name).read_bytes()
-    table = iter(states[3736 * number : 3736 * (number + 1)])
+    table = iter(states[3727 * number : 3727 * (number + 1)])
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
     models, frequencies = {}, {}
     for name, *indices in (
@@ -514,7 +480,7 @@ def initial_states(tools, small):
         ("ternary", range(2, 7), range(2, 7), range(2)),
     ):
         if name == "modes":
-            frequencies = {s: [max(next(table), 1) for _ in range(38)] for s in range(9)}
+            frequencies = {s: [max(next(table), 1) for _ in range(37)] for s in range(9)}
             continue
         for index in itertools.product(*indices):
             q, n = next(table), next(table)

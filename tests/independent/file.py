@@ -22,7 +22,6 @@ OWN_FIELDS: dict[int, tuple[str, ...]] = {  # of tools, without those of trees
 }
 SWITCHES = (  # bits, values
     ("fragment size", 2, (16, 32, 64)),
-    ("least squares", 1, range(2)),
     ("templates", 3, range(5)),
     ("dictionary", 1, range(2)),
     ("pdpc", 1, range(2)),
@@ -34,9 +33,10 @@ SWITCHES = (  # bits, values
     ("delta step", 1, range(2)),
     ("trained transforms", 1, range(2)),
     ("border sines", 1, range(2)),
+    ("transform skip", 1, range(2)),
     ("quantisation matrix", 4, range(16)),
 )
-DICTIONARY = 6  # bit of the switches of predicted blocks
+DICTIONARY = 5  # bit of the switches of predicted blocks
 TREE_TOOLS = {
     "partition": range(2),
     "index classes": range(2),

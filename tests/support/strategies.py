@@ -15,8 +15,7 @@ LAMBDAS = (0, 1, 8, 32, 128, 512)
 BASIC: dict[str, Any] = {
     name: tool.default
     for name, tool in BLOCK_TOOLS.items()
-    if name
-    not in {"fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter"}
+    if name not in {"fragment_size", "templates", "step", "dictionary", "post_filter"}
 }
 """Options of predicted blocks with the fewest tools, which backends search fastest."""
 

@@ -14,7 +14,7 @@ from mmpcodec.tools import BlockTools, LosslessTools, Partition, TreeTools
         ({}, {"photo", "text", "mixed", "lossless"}),
         ({"post_filter": False}, {"photo", "text", "mixed"}),
         ({"partition": "dyadic"}, {"text", "mixed"}),
-        ({"least_squares": False}, {"photo", "mixed"}),
+        ({"pdpc": False}, {"photo", "mixed"}),
         ({"dictionary_limit": 300, "templates": 1}, {"mixed"}),
         ({"prediction": False}, {"text", "lossless"}),
         ({"prediction": False, "lossless": False}, {"text"}),

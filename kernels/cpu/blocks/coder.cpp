@@ -53,8 +53,6 @@ bool predict_otherwise(const BlockTools& tools, const BlockPicture<Sample>& pict
                        const BlockPlace& block, int mode, const Decoded& decoded, Sample* out) {
     if (from_planes(mode))
         predict_from_planes(picture, block, mode, tools.cross_component, out);
-    else if (mode == kLeastSquares)
-        predict_least_squares(picture, block, out);
     else if (mode == kTemplates)
         predict_templates(picture, block, tools.templates, decoded, out);
     else
@@ -85,6 +83,8 @@ template <class Sample>
 void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients, Extent extent,
              const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out,
              ptrdiff_t stride) {
+    if (type == kTransformSkip)
+        return skip_inverse(coefficients, block.a, block.b, prediction, depth, out, stride);
     if (type == kTrained) {
         trained_inverse(coefficients, block.a, block.b, mode);
         extent = extent_of(coefficients, block.a, block.b);
@@ -244,7 +244,11 @@ int BlockCoder<Coder>::code_type(const BlockPlace& block, int mode, int type) {
     if (tools_.trained_transforms &&
         coder_.bit(trained_type_model(a, b, family), type == kTrained))
         return kTrained;
-    return sine_allowed(a, b) ? coder_.bit(type_model(a, b, family), type) : int(kCosine);
+    if (!sine_allowed(a, b) || !coder_.bit(type_model(a, b, family), type != kCosine))
+        return kCosine;
+    const bool skips = tools_.transform_skip &&
+                       coder_.bit(skip_model(a, b, family), type == kTransformSkip);
+    return skips ? kTransformSkip : kSine;
 }
 
 template <class Coder>

@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/blocks/least_squares.h"
 #include "cpu/blocks/levels.h"
 #include "cpu/blocks/models.h"
 #include "cpu/blocks/picture.h"
@@ -47,12 +46,10 @@ struct BlockPlan {
 
 inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
                               const Decoded& decoded) {
-    const uint64_t least_squares = tools.least_squares && least_squares_allowed(block);
     const uint64_t templates = tools.templates && templates_allowed(block, decoded);
     const uint64_t planes = tools.cross_component && (block.row || block.column);
     const uint64_t wide = planes && block.a + block.b >= kWideFromLog2;
-    return ((uint64_t{1} << kLeastSquares) - 1) | least_squares << kLeastSquares |
-           templates << kTemplates | planes << kCrossComponent | wide << kWideCrossComponent;
+    return ((uint64_t{1} << kTemplates) - 1) | templates << kTemplates | planes << kCrossComponent | wide << kWideCrossComponent;
 }
 
 // Predicts one block by any mode.

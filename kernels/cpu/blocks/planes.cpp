@@ -2,12 +2,35 @@
 
 #include <stdlib.h>
 
-#include "cpu/blocks/least_squares.h"
+#include <algorithm>
+
+#include "cpu/blocks/picture.h"
 #include "cpu/runtime/simd.h"
 
 namespace mmp {
 
 namespace {
+
+// Solves the normal equations of a fit by Gaussian elimination. Row p holds the sums of products of
+// regressor p with each of the `terms` regressors, then with the sample, all times kFitScale. The
+// weights are in 1/4096.
+template <int kColumns>
+void solve_fit(int64_t (*m)[kColumns], int terms, int64_t* weight) {
+    for (int i = 0; i < terms; ++i) {
+        for (int k = i; k <= terms; ++k) m[i][k] = limited(m[i][k], kMostValue);
+        const int64_t pivot = std::max<int64_t>(m[i][i], kFitScale);
+        m[i][i] = pivot;
+        for (int r = i + 1; r < terms; ++r) {
+            const int64_t f = limited(limited(m[r][i], kMostValue) * 65536 / pivot, kMostFactor);
+            for (int k = i; k <= terms; ++k) m[r][k] -= (f * m[i][k]) >> 16;
+        }
+    }
+    for (int i = terms - 1; i >= 0; --i) {
+        int64_t t = m[i][terms] * 4096;
+        for (int k = i + 1; k < terms; ++k) t -= m[i][k] * weight[k];
+        weight[i] = limited(t / m[i][i], kMostWeight);
+    }
+}
 
 // Samples of a row minus the middle level.
 template <int Count, class Lanes, class Sample>

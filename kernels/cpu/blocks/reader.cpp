@@ -8,6 +8,7 @@ Syntax syntax_of(int model) {
     if (model < kLikelyModels) return kSplitSyntax;
     if (model < kKindModels) return kModeSyntax;
     if (model < kTypeModels) return kKindSyntax;
+    if (model >= kSkipModels) return kLevelSyntax;
     if (model >= kChangedModels) return kSplitSyntax;
     if (model >= kPlanesModels) return kModeSyntax;
     if (model >= kTernaryModels) return kSplitSyntax;

@@ -17,7 +17,7 @@ constexpr int kGroups = 5;  // number of groups of modes
 constexpr int kEntryBits = 7;  // fixed point: 128 represents 1
 
 int group_of(int mode) {
-    if (mode >= kLeastSquares) return 1;
+    if (mode >= kTemplates) return 1;
     if (mode < kFirstAngle) return 0;
     const int apart = std::abs(angle_of(mode) - kFirstVertical);  // distance from the diagonal
     return apart < 6 ? 2 : apart < 11 ? 3 : 4;

@@ -102,6 +102,13 @@ void transform_forward(const int16_t* residual, int a, int b, Bases bases, int e
                     columns);
 }
 
+void skip_forward(const int16_t* residual, int a, int b, int extra, int16_t* coefficients) {
+    const int area = 1 << (a + b), half = 1 << extra >> 1;
+    for (int i = 0; i < area; ++i)
+        coefficients[area - 1 - i] =
+            int16_t(saturated((residual[i] * (1 << kCoefficientBits) + half) >> extra));
+}
+
 // dequantised() of each level, vectorised; products of 15 and 16 bits fit 32 bits.
 MMP_SIMD_LEVELS void dequantise(const int16_t* levels, int count, int32_t step,
                                 int16_t* coefficients) {
@@ -204,10 +211,23 @@ void transform_inverse(const int16_t* coefficients, Extent extent, int a, int b,
     add_residual(prediction, residual, width, height, width, depth, out, stride);
 }
 
+template <class Sample>
+void skip_inverse(const int16_t* coefficients, int a, int b, const Sample* prediction,
+                  Depth<Sample> depth, Sample* out, ptrdiff_t stride) {
+    const int height = 1 << a, width = 1 << b, area = height * width;
+    const int32_t unit = 1 << depth.extra(), half = 1 << (kCoefficientBits - 1);
+    int32_t residual[1 << (2 * kMaxSineLog2)];
+    for (int i = 0; i < area; ++i)
+        residual[i] = (coefficients[area - 1 - i] * unit + half) >> kCoefficientBits;
+    add_residual(prediction, residual, width, height, width, depth, out, stride);
+}
+
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template void subtract(const Sample*, const Sample*, int, Depth<Sample>, int16_t*);            \
     template void transform_inverse(const int16_t*, Extent, int, int, Bases, const Sample*,        \
-                                    Depth<Sample>, Sample*, ptrdiff_t);
+                                    Depth<Sample>, Sample*, ptrdiff_t);                            \
+    template void skip_inverse(const int16_t*, int, int, const Sample*, Depth<Sample>, Sample*,    \
+                               ptrdiff_t);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

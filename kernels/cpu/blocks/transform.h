@@ -40,6 +40,9 @@ inline Bases bases_of(const BlockPlace& block, int type, const BlockTools& tools
 void transform_forward(const int16_t* residual, int a, int b, Bases bases, int extra,
                        int16_t* coefficients);
 
+// The same for a block without a transform.
+void skip_forward(const int16_t* residual, int a, int b, int extra, int16_t* coefficients);
+
 void dequantise(const int16_t* levels, int count, int32_t step, int16_t* coefficients);
 
 // Numbers of the first rows and columns of coefficients that hold all that are not 0; at least 1.
@@ -54,5 +57,11 @@ template <class Sample>
 void transform_inverse(const int16_t* coefficients, Extent extent, int a, int b, Bases bases,
                        const Sample* prediction, Depth<Sample> depth, Sample* out,
                        ptrdiff_t stride);
+
+// The same for a block without a transform: the coefficients are the residual, its last sample
+// first.
+template <class Sample>
+void skip_inverse(const int16_t* coefficients, int a, int b, const Sample* prediction,
+                  Depth<Sample> depth, Sample* out, ptrdiff_t stride);
 
 }  // namespace mmp

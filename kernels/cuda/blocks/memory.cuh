@@ -3,7 +3,6 @@
 
 #include "cuda/blocks/search/canvas.cuh"
 #include "cuda/blocks/costs.cuh"
-#include "cuda/blocks/least_squares.cuh"
 #include "cuda/blocks/levels.cuh"
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/search/record_layout.cuh"
@@ -40,7 +39,7 @@ MMP_HD constexpr bool is_small(const BlockPlace& block) { return sine_allowed(bl
 // Data of a worker in global memory, which leaves room for more workers in shared memory.
 struct Planes {
     int16_t levels[kMaxSide][kMaxSide];
-    uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
+    uint8_t matched[kMaxBlockArea];  // prediction of the whole block by templates
     LargeCandidate candidates[kMostTried];
 };
 static_assert(sizeof(Planes) <= kPlanesBytes, "");
@@ -101,7 +100,6 @@ struct BlockSearchMemory {
     uint16_t nodes[kPlanNodes];
     union {
         SmallCandidate candidates[1];  // one per tried mode
-        FitMemory fit;                 // used before the candidates
         RoughCosts rough_costs;
         CountedLevels counted;
     };
@@ -109,10 +107,6 @@ struct BlockSearchMemory {
     // Source sample (i, j) of a block.
     __device__ int source_at(const BlockPlace& block, int i, int j) const {
         return source[block.row + i][block.column + j];
-    }
-    // Prediction of the whole block by kLeastSquares or a later mode.
-    __device__ const uint8_t* whole_prediction(int mode) const {
-        return mode == kLeastSquares ? planes->fitted : planes->matched;
     }
 };
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
-#include "cuda/blocks/least_squares.cuh"
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 
@@ -13,11 +12,10 @@ namespace mmp {
 __device__ inline uint64_t allowed_modes(const BlockSearchMemory& memory, int row, int column, int a,
                                          int b) {
     const BlockPicture& picture = memory.picture;
-    const bool fitted = picture.least_squares && row >= kFittedFrom && column >= kFittedFrom;
     const auto decoded = [&](int y, int x) { return is_decoded(memory, y, x); };
     const uint64_t matched =
         picture.templates && templates_allowed(decoded, row, column, a, b);
-    return ((uint64_t{1} << (kLeastSquares + fitted)) - 1) | matched << kTemplates;
+    return ((uint64_t{1} << kTemplates) - 1) | matched << kTemplates;
 }
 
 // Writes the promising modes to trial.modes, and their costs in both units to the other arrays of
@@ -55,12 +53,12 @@ __device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& 
     }
     if (lane == 0) memory.trial.count = __popcll(promising);
 }
-// Searches for the best places of template matching. All warps call it; the third one does not take
-// part, because it computes the least-squares prediction.
+// Searches for the best places of template matching. All warps call it; the first one does not take
+// part, because it prices the modes.
 __device__ inline void search_templates(BlockSearchMemory& memory, const WindowPlaces& places,
                                         int row, int column, int a, int b) {
-    const int searcher = (threadIdx.x / 32 + 1) % kBlockWarps;
-    if (searcher >= kSearchers) return;
+    const int searcher = int(threadIdx.x / 32) - 1;
+    if (searcher < 0) return;
     const int top = memory.canvas.row, right = memory.picture.width, end = decoded_end(memory);
     const auto end_of = [&](int y) {
         const int within = __shfl_sync(kAllLanes, end, max(0, y - top) / kUnit);
@@ -71,7 +69,7 @@ __device__ inline void search_templates(BlockSearchMemory& memory, const WindowP
 }
 
 // Lists the promising modes of a block and prepares their predictions: references, reference lines
-// of the angles, and the whole predictions by least squares and templates.
+// of the angles, and the whole prediction by templates.
 __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace& block,
                                      const LikelyModes& likely) {
     Canvas& canvas = memory.canvas;
@@ -90,9 +88,6 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
         gather_references(canvas, block.row, block.column, a, b, over * kUnit, beside * kUnit,
                           memory.predict);
     }
-    if (warp == 2 && promising >> kLeastSquares & 1)
-        predict_least_squares(canvas, block.row, block.column, a, b, canvas.columns, memory.fit,
-                              memory.planes->fitted);
     if (matching) search_templates(memory, places, row, column, a, b);
     __syncthreads();
     if (matching)
@@ -118,7 +113,7 @@ __device__ inline void compare_modes(BlockSearchMemory& memory, const BlockPlace
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         const int mode = trial.modes[number];
         const int sum = piece_difference(mode, memory.predict, memory.lines[number],
-                                         memory.whole_prediction(mode), a, b, y, x, source);
+                                         memory.planes->matched, a, b, y, x, source);
         add_by_key(trial.sums, number, sum, pieces_log2 >= 5);
     }
     __syncthreads();

@@ -104,7 +104,7 @@ struct Piece {
     }
 };
 
-// Predicts the piece at (row, column) of a block by a mode before kLeastSquares. Angles read their
+// Predicts the piece at (row, column) of a block by a mode before kTemplates. Angles read their
 // line, other modes the references.
 __device__ inline void predict_piece(int mode, const PredictMemory& memory, const Line& line, int a,
                                      int b, int row, int column, Piece& piece) {
@@ -158,13 +158,13 @@ __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
     return sum;
 }
 
-// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. From kLeastSquares
-// on, it copies the piece from `whole`.
+// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. With
+// kTemplates, it copies the piece from `whole`.
 __device__ inline void write_piece(int mode, const PredictMemory& memory, const Line& line,
                                    const uint8_t* whole, int a, int b, int row, int column,
                                    uint8_t* prediction) {
     const int first = (row << b) + column;
-    if (mode >= kLeastSquares) {
+    if (mode == kTemplates) {
         for (int k = 0; k < kUnit * kUnit; ++k) {
             const int at = first + (k / kUnit << b) + k % kUnit;
             prediction[at] = whole[at];
@@ -184,7 +184,7 @@ __device__ int piece_difference(int mode, const PredictMemory& memory, const Lin
                                 const uint8_t* whole, int a, int b, int row, int column,
                                 const Source& source) {
     int difference[kUnit * kUnit];
-    if (mode >= kLeastSquares) {
+    if (mode == kTemplates) {
         for (int k = 0; k < kUnit * kUnit; ++k) {
             const int y = row + k / kUnit, x = column + k % kUnit;
             difference[k] = source(y, x) - whole[(y << b) + x];

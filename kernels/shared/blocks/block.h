@@ -26,8 +26,7 @@ MMP_HD constexpr int size_of(int a, int b) { return a + b - 2 * kMinSideLog2; }
 
 enum Mode { kConstant, kAverage, kPlanar, kFirstAngle };
 constexpr int kAngles = 33;
-constexpr int kLeastSquares = kFirstAngle + kAngles;
-constexpr int kTemplates = kLeastSquares + 1;
+constexpr int kTemplates = kFirstAngle + kAngles;
 constexpr int kModes = kTemplates + 1;
 // Modes from earlier planes (cross-component prediction). They have binary models of their own,
 // which are coded before the modes above.
@@ -101,11 +100,11 @@ enum Family { kSmooth, kAcross, kDown, kFitted };
 constexpr int kFamilies = 4;
 MMP_HD constexpr int family_of(int mode) {
     if (mode < kFirstAngle) return kSmooth;
-    if (mode >= kLeastSquares) return kFitted;
+    if (mode >= kTemplates) return kFitted;
     return mode - kFirstAngle < kFirstVertical ? kAcross : kDown;
 }
 
-enum TransformType { kCosine, kSine, kTrained, kTransformTypes };
+enum TransformType { kCosine, kSine, kTrained, kTransformSkip, kTransformTypes };
 constexpr int kMaxSineLog2 = 4;
 MMP_HD constexpr bool sine_allowed(int a, int b) { return a <= kMaxSineLog2 && b <= kMaxSineLog2; }
 
@@ -148,7 +147,8 @@ constexpr int kChangedModels = kWideCrossComponentModels + kSizes;
 constexpr int kFinerModel = kChangedModels + 2;
 constexpr int kFurtherModels = kFinerModel + 1;
 constexpr int kFurthers = 8;  // models of the size of a step change difference
-constexpr int kLaterBitModels = kFurtherModels + kFurthers;
+constexpr int kSkipModels = kFurtherModels + kFurthers;
+constexpr int kLaterBitModels = kSkipModels + kAreas * kFamilies;
 #ifdef __CUDACC__
 constexpr int kHeldBitModels = kBitModels;  // the device has none of the later tools
 #else
@@ -190,6 +190,10 @@ MMP_HD constexpr int type_model(int a, int b, int family) {
 // Context model of the flag "trained transform".
 MMP_HD constexpr int trained_type_model(int a, int b, int family) {
     return type_model(a, b, family) - kTypeModels + kTrainedTypeModels;
+}
+// Context model of the flag "no transform".
+MMP_HD constexpr int skip_model(int a, int b, int family) {
+    return type_model(a, b, family) - kTypeModels + kSkipModels;
 }
 // The highest group that the scan position of the last coefficient can have. Group 0 is position 0,
 // group 1 is positions 1 to 2, group 2 is positions 3 to 6, and so on.

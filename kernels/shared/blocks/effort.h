@@ -13,7 +13,6 @@
     FIELD(elongation)           \
     FIELD(every_angle)          \
     FIELD(angles)               \
-    FIELD(fitting)              \
     FIELD(matching)             \
     FIELD(rounded)              \
     FIELD(hopeless)             \

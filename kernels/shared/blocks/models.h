@@ -58,6 +58,7 @@ struct BlockModels {
         }
         start_second();
         start_fine();
+        for (int model = kSkipModels; model < kHeldBitModels; ++model) start_at(model, 12);
     }
     // start(), then loads trained initial states: kStartBytes and kFineBytes bytes. Any byte value
     // is valid.

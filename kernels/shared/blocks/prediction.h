@@ -61,36 +61,18 @@ MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int le
     return (across * height + down * width + height * width) >> (a + b + 1);
 }
 
-// Least-squares mode, in the order of the weights: neighbours left, above, above left, above right,
-// second left, second above.
-constexpr int kTaps = 6, kTerms = kTaps + 1;
-constexpr int kFitReach = 6;       // rows and columns around a block with training samples
-constexpr int kFittedFrom = 8;     // least row and column of a block in this mode
-constexpr int kDiagonal = 60, kFitScale = 256;
+// Modes from earlier planes (cross-component prediction).
+constexpr int kPlanesReach = 4;     // rows above, columns left with training samples
+constexpr int kMostRegressors = 7;  // six samples of earlier planes and a difference from the mean
+constexpr int kPlanesDiagonal = 256, kFitScale = 256;
 constexpr int kMostWeight = 16384;  // limit of a weight, in 1/4096
 // Rounding can make the normal equations singular. These limits keep all products within 63 bits.
 constexpr int64_t kMostValue = int64_t{1} << 32, kMostFactor = int64_t{1} << 30;
+constexpr int kWideFromLog2 = 7;  // least area of a kWideCrossComponent block, as log2
 
 MMP_HD constexpr int64_t limited(int64_t value, int64_t most) {
     return value < -most ? -most : value > most ? most : value;
 }
-
-// Predicted difference of a sample from the middle level, in 1/16 of a sample's unit. `sum` is the
-// weighted sum of its neighbours' differences in the same unit, with weights in 1/4096.
-template <class Sum>
-MMP_HD constexpr int fitted_value(Sum sum, int middle = 128) {
-    const Sum value = (sum + 2048) >> 12, limit = 16 * middle;
-    return int(value < -limit ? -limit : value > limit - 1 ? limit - 1 : value);
-}
-MMP_HD constexpr int fitted_sample(int value, int middle = 128) {
-    return smaller(2 * middle - 1, ((value + 8) >> 4) + middle);
-}
-
-// Modes from earlier planes (cross-component prediction).
-constexpr int kPlanesReach = 4;     // rows above, columns left with training samples
-constexpr int kMostRegressors = 7;  // six samples of earlier planes and a difference from the mean
-constexpr int kPlanesDiagonal = 256;
-constexpr int kWideFromLog2 = 7;  // least area of a kWideCrossComponent block, as log2
 
 // Covariance of `count` samples times kFitScale, in units of 8-bit samples. `products` is the sum
 // of the products of both variables, `sum` and `other` are the sums of each.

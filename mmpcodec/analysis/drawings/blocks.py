@@ -95,12 +95,6 @@ def _square(down, right, reach, mode):
     return np.abs(np.maximum(np.abs(down), np.abs(right)) - SMALL * reach) - STROKE
 
 
-def _cross(down, right, reach, mode):
-    return np.minimum(
-        stroke(down, right, SMALL * reach, (1, 1)), stroke(down, right, SMALL * reach, (1, -1))
-    )
-
-
 def _plus(down, right, reach, mode):
     return np.minimum(
         stroke(down, right, SMALL * reach, (0, 1)), stroke(down, right, SMALL * reach, (1, 0))
@@ -121,7 +115,6 @@ MARKS = {
     "average": Mark("dot", _dot),
     "planar": Mark("ring", _ring),
     "angle": Mark("line along which samples are predicted", _angle),
-    "least squares": Mark("cross", _cross),
     "templates": Mark("plus", _plus),
     "cross-component": Mark("two lines", _two_lines),
     "wide cross-component": Mark("diamond", _diamond),

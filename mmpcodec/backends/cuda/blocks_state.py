@@ -42,7 +42,7 @@ TABLES_DTYPE = np.dtype(
         ("by_area", "u2", BLOCKS),
     ]
 )
-CODED_TOOLS = ("fragment_size", "least_squares", "templates", "step", "dictionary")
+CODED_TOOLS = ("fragment_size", "templates", "step", "dictionary")
 """Tools of predicted blocks that the device knows."""
 POINTERS = (
     "tables",

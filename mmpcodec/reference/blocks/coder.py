@@ -15,7 +15,6 @@ from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import (
     CROSS_COMPONENT,
     FIRST_ANGLE,
-    LEAST_SQUARES,
     TEMPLATES,
     TERNARY,
     THREE_ROWS,
@@ -33,12 +32,12 @@ from mmpcodec.reference.blocks.partition import (
     padded_shape,
 )
 from mmpcodec.reference.blocks.planes import WIDE_FROM_LOG2, predict_from_planes
-from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
+from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, predict
 from mmpcodec.reference.blocks.quantisation_matrix import unweighted
 from mmpcodec.reference.blocks.steps import code_change, fragments_across, step_at
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.trained_transforms import inverse_low
-from mmpcodec.reference.blocks.transform import inverse, sine_sides
+from mmpcodec.reference.blocks.transform import inverse, sine_sides, skip_inverse
 from mmpcodec.reference.blocks.trees import BlockTrees, tree_block
 from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
@@ -137,16 +136,12 @@ class BlockPicture:
         step = step_at(self.tools.step, int(self.changes[self.number_of(fragment)]))
         return replace(self.tools, step=step)
 
-    def has_least_squares(self, place: BlockPlace) -> bool:
-        """Return whether mode 36, least squares, is available for a block."""
-        return self.tools.least_squares and min(place.row, place.column) >= LEAST_SQUARES_MARGIN
-
     def has_templates(self, place: BlockPlace) -> bool:
-        """Return whether mode 37, templates, is available for a block."""
+        """Return whether mode 36, templates, is available for a block."""
         return self.tools.templates > 0 and has_place(self.units.decoded_samples, place)
 
     def planes_modes(self, place: BlockPlace) -> tuple[int, ...]:
-        """Return the modes from earlier planes, 38 and 39, that are available for a block."""
+        """Return the modes from earlier planes, 37 and 38, that are available for a block."""
         if self.tools.cross_component == 0 or max(place.row, place.column) == 0:
             return ()
         wide = place.height_log2 + place.width_log2 >= WIDE_FROM_LOG2
@@ -154,8 +149,7 @@ class BlockPicture:
 
     def absent_modes(self, place: BlockPlace) -> list[int]:
         """Return the modes that are not available for a block."""
-        conditions = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
-        return [mode for mode, is_available in conditions.items() if not is_available(place)]
+        return [] if self.has_templates(place) else [TEMPLATES]
 
     def predict(self, mode: int, place: BlockPlace) -> np.ndarray:
         """Predict a block from the decoded samples.
@@ -182,14 +176,7 @@ class BlockPicture:
             samples = self.predict(block.mode, place)
         if block.levels is not None:
             coefficients = dequantised(block.levels, place, self.fragment_tools)
-            if block.trained:
-                coefficients = inverse_low(coefficients, place, block.mode)
-            strength = self.tools.quantisation_matrix
-            coefficients = unweighted(coefficients, place.height, place.width, strength)
-            sides = sine_sides(place, self.tools.border_sines)
-            samples = samples + inverse(
-                coefficients, place.height, place.width, block.sine, self.depth, sides
-            )
+            samples = samples + residual_of(coefficients, place, block, self.tools, self.depth)
         self.samples[place.slices] = np.clip(samples, 0, most(self.depth))
         self.units.mark(place, block)
 
@@ -306,9 +293,23 @@ def mode_family(mode: int) -> int:
     """Return the index 0 to 3 of a mode in the models of the transform's type (g in "Blocks")."""
     if mode < FIRST_ANGLE:
         return 0
-    if mode >= LEAST_SQUARES:
+    if mode >= TEMPLATES:
         return 3
     return 1 if mode < FIRST_ANGLE + FIRST_FROM_ABOVE else 2
+
+
+def residual_of(
+    coefficients: np.ndarray, place: BlockPlace, block: Block, tools: BlockTools, depth: int
+) -> np.ndarray:
+    """Return the residual of a block from its dequantised coefficients, an (h, w) int64 array."""
+    if block.skipped:
+        return skip_inverse(coefficients, depth)
+    if block.trained:
+        coefficients = inverse_low(coefficients, place, block.mode)
+    height, width = place.height, place.width
+    coefficients = unweighted(coefficients, height, width, tools.quantisation_matrix)
+    sides = sine_sides(place, tools.border_sines)
+    return inverse(coefficients, height, width, block.sine, depth, sides)
 
 
 def code_block(
@@ -339,16 +340,19 @@ def code_block(
     context = place.size, units.kind_context(place)
     if not models.kind.code(coder, context, block.kind if block else None):
         return Block(mode)
-    sine = trained = False
+    sine = trained = skipped = False
     context = place.area_class, mode_family(mode)
     if picture.tools.trained_transforms:
         trained = bool(models.trained.code(coder, context, block.trained if block else None))
     if place.may_be_sine and not trained:
-        sine = bool(models.transform.code(coder, context, block.sine if block else None))
+        other = block.sine or block.skipped if block else None
+        sine = bool(models.transform.code(coder, context, other))
+    if sine and picture.tools.transform_skip:
+        skipped = bool(models.skipped.code(coder, context, block.skipped if block else None))
     given = block.levels if block else None
     family = mode_family(mode) if picture.tools.fine_contexts else None
     levels = code_levels(coder, models, place, given, picture.tools.dependent, family)
-    return Block(mode, levels, sine, trained=trained)
+    return Block(mode, levels, sine and not skipped, trained=trained, skipped=skipped)
 
 
 def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: int | None) -> int:

@@ -15,10 +15,10 @@ import numpy as np
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.blocks.partition import (
     FIRST_ANGLE,
-    LEAST_SQUARES,
     MAX_LOG2,
     MODES,
     SIZES,
+    TEMPLATES,
     UNIT_LOG2,
 )
 from mmpcodec.reference.entropy.binary import (
@@ -45,7 +45,7 @@ class ModeModels:
     ----------
     likely : BinaryModels
         Models of the bits that say whether a block has the mode of a neighbour.
-    frequency : (9, 38) int64 array
+    frequency : (9, 37) int64 array
         Frequency of each mode, by ``BlockPlace.size``.
     """
 
@@ -75,15 +75,15 @@ class ModeModels:
 
         Returns
         -------
-        (38,) int64 array
+        (37,) int64 array
             0 for the neighbours' modes and for modes that are not available.
         """
         factor = np.full(MODES, 2)
         factor[:FIRST_ANGLE] = 4
         for mode in (*likely, *far):
-            if FIRST_ANGLE <= mode < LEAST_SQUARES:
+            if FIRST_ANGLE <= mode < TEMPLATES:
                 for distance, more in enumerate(NEARNESS, -2):
-                    if FIRST_ANGLE <= mode + distance < LEAST_SQUARES:
+                    if FIRST_ANGLE <= mode + distance < TEMPLATES:
                         factor[mode + distance] += more
         factor[[*likely, *absent]] = 0
         return self.frequency[size] * factor
@@ -112,7 +112,7 @@ class ModeModels:
         Returns
         -------
         int
-            The mode, 0 to 37.
+            The mode, 0 to 36.
 
         Raises
         ------
@@ -192,6 +192,7 @@ class BlockModels:
         self.kind = BinaryModels("kind", (SIZES, 3))
         self.transform = BinaryModels("level", (4, 4))
         self.trained = BinaryModels("level", (4, 4))
+        self.skipped = BinaryModels("level", (4, 4), int(_percent(np.array(12))), 4)
         self.last = BinaryModels("level", (SIZES, 10))
         self.last_bit = BinaryModels("level", (11,))
         t, o = np.array([12, 28, 42, 52, 60, 70]), np.array([20, 14, 10, 10])
@@ -294,7 +295,7 @@ def initial_states(small: bool = False) -> np.ndarray:
 
     Returns
     -------
-    (6, 3736) uint8 array
+    (6, 3727) uint8 array
         The states of section "Initial states".
     """
     table = kernels.table("small_initial_states" if small else "initial_states")

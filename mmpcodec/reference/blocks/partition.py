@@ -17,21 +17,20 @@ UNIT = 4
 UNIT_LOG2 = 2
 MAX_LOG2 = 6
 """Binary logarithm of the largest height and width of a block."""
-CONSTANT, AVERAGE, PLANAR, FIRST_ANGLE, LEAST_SQUARES, TEMPLATES = 0, 1, 2, 3, 36, 37
+CONSTANT, AVERAGE, PLANAR, FIRST_ANGLE, TEMPLATES = 0, 1, 2, 3, 36
 THREE_COLUMNS, THREE_ROWS = 3, 4
 """Flags of ternary splits, beside ``LEAF``, ``COLUMNS`` and ``ROWS``."""
 TERNARY = {COLUMNS: THREE_COLUMNS, ROWS: THREE_ROWS}
 """The ternary split in the direction of a split into halves."""
-MODES = 38
+MODES = 37
 """Number of modes in the list of modes."""
-CROSS_COMPONENT, WIDE_CROSS_COMPONENT = 38, 39
+CROSS_COMPONENT, WIDE_CROSS_COMPONENT = 37, 38
 """Modes from earlier planes, which are coded ahead of the list."""
 MODE_NAMES = {
     CONSTANT: "constant",
     AVERAGE: "average",
     PLANAR: "planar",
     FIRST_ANGLE: "angle",
-    LEAST_SQUARES: "least squares",
     TEMPLATES: "templates",
     CROSS_COMPONENT: "cross-component",
     WIDE_CROSS_COMPONENT: "wide cross-component",
@@ -161,7 +160,7 @@ class Block:
     Parameters
     ----------
     mode : int
-        Prediction mode, 0 to 39; 0 for a tree.
+        Prediction mode, 0 to 38; 0 for a tree.
     levels : (R, Q) int array or None
         Quantised coefficients; None for a block without residual.
     sine : bool
@@ -170,6 +169,8 @@ class Block:
         Nodes of the tree in coding order; None for a predicted block.
     trained : bool
         True if a trained transform follows the cosines.
+    skipped : bool
+        True if there is no transform: the levels are those of samples.
     """
 
     mode: int
@@ -177,6 +178,7 @@ class Block:
     sine: bool = False
     tree: list[Node] | None = None
     trained: bool = False
+    skipped: bool = False
 
     @property
     def kind(self) -> int:

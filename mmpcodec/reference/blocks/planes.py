@@ -9,17 +9,22 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, extra_bits, middle, most
 from mmpcodec.reference.blocks.partition import WIDE_CROSS_COMPONENT, BlockPlace
-from mmpcodec.reference.blocks.prediction import solved
-from mmpcodec.reference.integers import truncated
+from mmpcodec.reference.integers import limited, truncated
 
 REACH = 4
 """Number of rows above a block and of columns left of it whose samples the fit uses."""
 DIAGONAL = 256
 """Addition to the diagonal of the equations, which keeps the weights small in flat areas."""
 WIDE_FROM_LOG2 = 7
-"""Binary logarithm of the least area of a block in mode 39."""
+"""Binary logarithm of the least area of a block in mode 38."""
 AROUND = ((-1, 0), (0, -1), (0, 1), (1, 0))
-"""Row and column offsets of the other samples of the first plane that mode 39 uses."""
+"""Row and column offsets of the other samples of the first plane that mode 38 uses."""
+
+
+MOST_WEIGHT = 1 << 14
+MOST_FACTOR = 1 << 30
+MOST_VALUE = 1 << 32
+"""Limits that keep all products within 63 bits, even if rounding makes the equations singular."""
 
 
 def predict_from_planes(
@@ -29,14 +34,14 @@ def predict_from_planes(
     place: BlockPlace,
     depth: int = BYTE,
 ) -> np.ndarray:
-    """Predict a block by a weighted sum of samples of earlier planes (modes 38 and 39).
+    """Predict a block by a weighted sum of samples of earlier planes (modes 37 and 38).
 
     The weights solve a least-squares problem over the decoded samples above and left of the block.
 
     Parameters
     ----------
     mode : int
-        38 or 39.
+        37 or 38.
     samples : (H, W) uint8 or uint16 array
         The padded picture; only decoded samples are read.
     planes : sequence of one or two (H, W) int64 arrays
@@ -84,7 +89,7 @@ def predict_from_planes(
 def _regressors(mode: int, planes: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return the samples of earlier planes from which a mode predicts, each an (H, W) array.
 
-    Mode 39 adds a distance, which depends on the block.
+    Mode 38 adds a distance, which depends on the block.
     """
     first, *others = planes
     if mode != WIDE_CROSS_COMPONENT:
@@ -96,3 +101,35 @@ def _regressors(mode: int, planes: Sequence[np.ndarray]) -> list[np.ndarray]:
         for down, right in AROUND
     ]
     return [first, *around, *others]
+
+
+def solved(equations: Sequence[Sequence[int]]) -> list[int]:
+    """Solve the normal equations of a fit by Gaussian elimination in integers.
+
+    Parameters
+    ----------
+    equations : sequence of n rows of n + 1 int
+        At [p][q] the sum of products of regressors p and q, at [p][n] that of regressor p and the
+        sample; all times 256.
+
+    Returns
+    -------
+    list of n int
+        Weights of the regressors, in 1/4096.
+    """
+    m = [list(row) for row in equations]
+    count = len(m)
+    for i in range(count):
+        m[i][i:] = [limited(value, -MOST_VALUE, MOST_VALUE) for value in m[i][i:]]
+        m[i][i] = max(m[i][i], 256)
+        for r in range(i + 1, count):
+            factor = truncated(limited(m[r][i], -MOST_VALUE, MOST_VALUE) << 16, m[i][i])
+            factor = limited(factor, -MOST_FACTOR, MOST_FACTOR)
+            for k in range(i, count + 1):
+                m[r][k] -= factor * m[i][k] >> 16
+    weights = [0] * count
+    for i in reversed(range(count)):
+        rest = sum(m[i][k] * weights[k] for k in range(i + 1, count))
+        weight = truncated((m[i][count] << 12) - rest, m[i][i])
+        weights[i] = limited(weight, -MOST_WEIGHT, MOST_WEIGHT)
+    return weights

@@ -1,26 +1,24 @@
 """Intra prediction of a block from the decoded samples around it.
 
-Source: section "Prediction" of ``docs/format/format.md``; ``templates`` has mode 37.
+Source: section "Prediction" of ``docs/format/format.md``; ``templates`` has mode 36, and ``planes``
+modes 37 and 38.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from mmpcodec.depth import BYTE, extra_bits, middle, most
+from mmpcodec.depth import BYTE, middle, most
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     CONSTANT,
     FIRST_ANGLE,
-    LEAST_SQUARES,
     PLANAR,
     UNIT,
     BlockPlace,
     Units,
 )
-from mmpcodec.reference.integers import limited, truncated
 
 _STEEP = (32, 26, 21, 17, 13, 9, 5, 2)
 _HALF_TURN = (*_STEEP, 0, *(-slope for slope in reversed(_STEEP)))
@@ -32,19 +30,6 @@ STRAIGHT = HORIZONTAL, VERTICAL = 8, 24
 """Angles along the rows and along the columns."""
 SMOOTHED_FROM = 20
 """Least height plus width of a block whose references are smoothed."""
-
-NEIGHBOURS = ((0, -1), (-1, 0), (-1, -1), (-1, 1), (0, -2), (-2, 0))
-"""Row and column offsets of the neighbours from which mode 36 predicts a sample."""
-LEAST_SQUARES_MARGIN = 8
-"""Least first row and first column of a block in mode 36."""
-TRAINED = 6
-"""Distance from the block, in rows and columns, of the samples to which mode 36 is fitted."""
-DIAGONAL = 60
-"""Addition to the diagonal of the equations, which keeps the weights small in flat areas."""
-MOST_WEIGHT = 1 << 14
-MOST_FACTOR = 1 << 30
-MOST_VALUE = 1 << 32
-"""Limits that keep all products within 63 bits, even if rounding makes the equations singular."""
 
 
 def _interpolation() -> np.ndarray:
@@ -185,7 +170,7 @@ def predict(
     Parameters
     ----------
     mode : int
-        0 to 36.
+        0 to 35.
     samples : (H, W) uint8 or uint16 array
         The padded picture; only decoded samples are read.
     units : Units
@@ -201,8 +186,6 @@ def predict(
     (h, w) int64 array
         Predicted samples, 0 to ``2**depth - 1``.
     """
-    if mode == LEAST_SQUARES:
-        return least_squares(samples, units, place, depth)
     around = references(samples, units, place, depth)
     predicted = predict_from(mode, around, place.height, place.width, depth)
     return blended(mode, predicted, around, depth) if pdpc else predicted
@@ -341,117 +324,3 @@ def _with_far_side(
     far = side[np.minimum(place, len(side) - 1)]
     found = (weight * far + (64 - weight) * predicted + 32) >> 6
     return np.where(place < len(side), found, predicted)
-
-
-def least_squares(
-    samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
-) -> np.ndarray:
-    """Predict each sample by a weighted sum of six neighbours (mode 36).
-
-    The weights solve a least-squares problem over decoded samples around the block. A neighbour
-    in the block has its predicted value, in 1/16.
-
-    Returns
-    -------
-    (h, w) int64 array
-        Predicted samples, 0 to ``2**depth - 1``.
-    """
-    weights = solved(equations_of(training_sums(samples, units, place, depth)))
-    mid, limit = middle(depth), 16 * middle(depth)
-    height, width = place.height, place.width
-    # The window also has two rows above the block, two columns left of it and one right of it.
-    top, left = place.row - 2, place.column - 2
-    around = 16 * (samples[top : top + height + 2, left : left + width + 3].astype(int) - mid)
-    after = (place.column + width) // UNIT
-    if after == units.decoded.shape[1]:
-        around = np.pad(around, [(0, 0), (0, 1)])
-        known = False
-    else:
-        known = units.decoded[place.row // UNIT - 1, after]
-    values = around.tolist()
-    if not known:
-        values[1][width + 2] = values[1][width + 1]
-    for i in range(2, height + 2):
-        for j in range(2, width + 2):
-            total = sum(
-                weight * values[i + down][j + right]
-                for weight, (down, right) in zip(weights, NEIGHBOURS, strict=True)
-            )
-            values[i][j] = min(max((total + 2048) >> 12, -limit), limit - 1)
-        values[i][width + 2] = values[i][width + 1]
-    filled = np.array(values)[2:, 2 : width + 2]
-    return np.minimum(((filled + 8) >> 4) + mid, most(depth))
-
-
-def training_sums(
-    samples: np.ndarray, units: Units, place: BlockPlace, depth: int = BYTE
-) -> np.ndarray:
-    """Sum the normal equations of mode 36 over the decoded samples above and left of a block.
-
-    A sample counts if it and its neighbours are decoded.
-
-    Returns
-    -------
-    (6, 7) int64 array
-        At [p, q] the sum of neighbour p times neighbour q; at [p, 6] the sum of neighbour p times
-        the sample. All factors are in units of 8-bit samples, minus 128.
-    """
-    rows = np.arange(max(2, place.row - TRAINED), place.row + place.height)[:, None]
-    end = min(units.shape[1] - 1, place.column + place.width + TRAINED)
-    columns = np.arange(max(2, place.column - TRAINED), end)
-
-    def decoded(down: int, right: int) -> np.ndarray:
-        return units.decoded[(rows + down) // UNIT, (columns + right) // UNIT]
-
-    def before(down: int, right: int) -> np.ndarray:
-        return (rows + down < place.row) | (columns + right < place.column)
-
-    used = before(0, 0) & before(-1, 1) & decoded(0, 0) & decoded(-1, 1) & decoded(0, -2)
-    row, column = np.nonzero(used)
-    row, column = row + rows[0, 0], column + columns[0]
-    values = np.stack(
-        [samples[row + down, column + right] for down, right in (*NEIGHBOURS, (0, 0))]
-    )
-    # Extra bits do not improve the weights.
-    values = (values >> extra_bits(depth)).astype(np.int64) - middle(BYTE)
-    return values[:-1] @ values.T
-
-
-def equations_of(sums: np.ndarray) -> list[list[int]]:
-    """Return the normal equations of mode 36 from the sums of ``training_sums``."""
-    equations = [[256 * int(value) for value in row] for row in sums]
-    for number, row in enumerate(equations):
-        row[number] += 256 * DIAGONAL
-    return equations
-
-
-def solved(equations: Sequence[Sequence[int]]) -> list[int]:
-    """Solve the normal equations of a fit by Gaussian elimination in integers.
-
-    Parameters
-    ----------
-    equations : sequence of n rows of n + 1 int
-        At [p][q] the sum of products of regressors p and q, at [p][n] that of regressor p and the
-        sample; all times 256.
-
-    Returns
-    -------
-    list of n int
-        Weights of the regressors, in 1/4096.
-    """
-    m = [list(row) for row in equations]
-    count = len(m)
-    for i in range(count):
-        m[i][i:] = [limited(value, -MOST_VALUE, MOST_VALUE) for value in m[i][i:]]
-        m[i][i] = max(m[i][i], 256)
-        for r in range(i + 1, count):
-            factor = truncated(limited(m[r][i], -MOST_VALUE, MOST_VALUE) << 16, m[i][i])
-            factor = limited(factor, -MOST_FACTOR, MOST_FACTOR)
-            for k in range(i, count + 1):
-                m[r][k] -= factor * m[i][k] >> 16
-    weights = [0] * count
-    for i in reversed(range(count)):
-        rest = sum(m[i][k] * weights[k] for k in range(i + 1, count))
-        weight = truncated((m[i][count] << 12) - rest, m[i][i])
-        weights[i] = limited(weight, -MOST_WEIGHT, MOST_WEIGHT)
-    return weights

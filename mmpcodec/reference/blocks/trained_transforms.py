@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from mmpcodec.reference.blocks.partition import FIRST_ANGLE, LEAST_SQUARES, BlockPlace
+from mmpcodec.reference.blocks.partition import FIRST_ANGLE, TEMPLATES, BlockPlace
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE
 from mmpcodec.reference.blocks.transform import MOST_COEFFICIENT
 from mmpcodec.runtime import kernels
@@ -49,15 +49,15 @@ def group_of(mode: int) -> int:
     0 for modes 0 to 2, 1 for modes that are fitted; for angles 2 to 4, by the distance from the
     diagonal.
     """
-    if not FIRST_ANGLE <= mode < LEAST_SQUARES:
-        return int(mode >= LEAST_SQUARES)
+    if not FIRST_ANGLE <= mode < TEMPLATES:
+        return int(mode >= TEMPLATES)
     apart = abs(mode - FIRST_ANGLE - FIRST_FROM_ABOVE)
     return 2 + (apart >= 6) + (apart >= 11)
 
 
 def is_turned(place: BlockPlace, mode: int) -> bool:
     """Return whether a block has the transform of the block with rows and columns swapped."""
-    if FIRST_ANGLE <= mode < LEAST_SQUARES:
+    if FIRST_ANGLE <= mode < TEMPLATES:
         return mode < FIRST_ANGLE + FIRST_FROM_ABOVE
     return place.height > place.width
 

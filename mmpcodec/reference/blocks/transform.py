@@ -154,3 +154,43 @@ def inverse(
     shift = ROW_SHIFT - extra_bits(depth)
     across = basis(width, sine and sides[1])[:columns]
     return (half @ across + (1 << (shift - 1))) >> shift
+
+
+def skip_forward(residual: np.ndarray, depth: int = BYTE) -> np.ndarray:
+    """Return the coefficients of a block without a transform: its residual, last sample first.
+
+    Parameters
+    ----------
+    residual : (h, w) int array
+        Differences of samples of this depth.
+    depth : int
+        Bits of a sample.
+
+    Returns
+    -------
+    (h, w) int64 array
+        In 1/8 of a unit of 8-bit samples, -32767 to 32767.
+    """
+    seen_bits = min(extra_bits(depth), MOST_SEEN_BITS)
+    seen = residual.astype(np.int64) >> (extra_bits(depth) - seen_bits)
+    rounded = ((seen << COEFFICIENT_BITS) + (1 << seen_bits >> 1)) >> seen_bits
+    return np.clip(rounded[::-1, ::-1], -MOST_COEFFICIENT, MOST_COEFFICIENT)
+
+
+def skip_inverse(coefficients: np.ndarray, depth: int = BYTE) -> np.ndarray:
+    """Return the residual of a block without a transform from its coefficients.
+
+    Parameters
+    ----------
+    coefficients : (h, w) int array
+        In 1/8 of a unit of 8-bit samples, -32767 to 32767.
+    depth : int
+        Bits of a sample.
+
+    Returns
+    -------
+    (h, w) int64 array
+        Differences of samples of this depth.
+    """
+    residual = coefficients[::-1, ::-1].astype(np.int64) << extra_bits(depth)
+    return (residual + (1 << (COEFFICIENT_BITS - 1))) >> COEFFICIENT_BITS

@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.depth import BYTE
 from mmpcodec.quality import LAMBDA_FRACTION_BITS
-from mmpcodec.reference.blocks.prediction import MOST_VALUE, solved
+from mmpcodec.reference.blocks.planes import MOST_VALUE, solved
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
     LEAST,

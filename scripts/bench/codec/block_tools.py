@@ -29,7 +29,7 @@ from mmpcodec.tools import BLOCK_TOOLS
 
 SIDE = 512
 LAMBDAS = (16.0, 48.0, 144.0, 432.0)
-ALWAYS = ("fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter")
+ALWAYS = ("fragment_size", "templates", "step", "dictionary", "post_filter")
 """Tools that stay as the preset has them."""
 TOOLS = tuple(name for name in BLOCK_TOOLS if name not in ALWAYS)
 OFF: Mapping[str, Any] = {name: BLOCK_TOOLS[name].default for name in TOOLS}

@@ -144,12 +144,11 @@ def test_each_shortcut_of_blocks(name, monkeypatch):
 
 @pytest.mark.parametrize("content", CONTENT)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 140), (67, 33), (130, 75)])
-@pytest.mark.parametrize("least_squares", [False, True])
-def test_sizes_of_blocks(content, shape, least_squares):
+def test_sizes_of_blocks(content, shape):
     picture = CONTENT[content](np.random.default_rng(4), *shape)
     for lam, step in ((3, 1), (60, 0), (60, 20000)):
         for effort in (1, 3, 6):
-            options = {"least_squares": least_squares, "step": step, "effort": effort}
+            options = {"step": step, "effort": effort}
             check(picture, EncodeParams.from_options(lam, preset="photo", **BASIC, **options))
 
 

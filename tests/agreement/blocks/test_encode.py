@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations import check_picture
 from support.same import assert_same
-from support.strategies import BASIC, CONTENT, block_params, earlier_planes, pictures, woven
+from support.strategies import (
+    BASIC,
+    CONTENT,
+    block_params,
+    deepened,
+    earlier_planes,
+    pictures,
+    woven,
+)
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.base import PlaneTask
@@ -86,20 +94,44 @@ def test_fine_contexts(lam, dependent):
     check(CONTENT["natural"](np.random.default_rng(int(lam)), 18, 26), params, [1])
 
 
-@pytest.mark.parametrize(("lam", "dependent"), [(1, True), (20, False)])
-def test_trained_transforms(lam, dependent):
-    options = {"cross_component": 0, "dependent": dependent, "effort": 1}
-    params = EncodeParams.from_options(lam, preset="photo", trained_transforms=True, **options)
-    picture = CONTENT["natural"](np.random.default_rng(7), 21, 30)
-    expected = check_picture("blocks", picture, params, threads=[1])
-    decoded = BlockPicture(picture.shape, params.coded_tools)
+def blocks_of(picture, params, depth=8):
+    """Check a picture, and return the blocks of its payload."""
+    expected = check_picture("blocks", picture, params, depth, threads=[1])
+    decoded = BlockPicture(picture.shape, params.coded_tools, depth)
     reader = SymbolReader(expected.payload, BLOCK_SYNTAX)
     nodes = [
         node
         for place in decoded.fragments(None)
         for node in code_blocks(reader, decoded, place, None)
     ]
-    assert any(node.block and node.block.trained for node in nodes)
+    return [node.block for node in nodes if node.block]
+
+
+@pytest.mark.parametrize(("lam", "dependent"), [(1, True), (20, False)])
+def test_trained_transforms(lam, dependent):
+    options = {"cross_component": 0, "dependent": dependent, "effort": 1}
+    params = EncodeParams.from_options(lam, preset="photo", trained_transforms=True, **options)
+    picture = CONTENT["natural"](np.random.default_rng(7), 21, 30)
+    assert any(block.trained for block in blocks_of(picture, params))
+
+
+@pytest.mark.parametrize(("lam", "depth"), [(4, 8), (100, 8), (1, 12), (40, 16)])
+def test_transform_skip(lam, depth):
+    rng = np.random.default_rng(depth)
+    picture = CONTENT["natural"](rng, 26, 35)
+    picture[4:22, 5:30] = CONTENT["text"](rng, 18, 25)
+    if depth > 8:
+        picture = deepened(rng, picture, depth)
+    params = EncodeParams.from_options(
+        lam, preset="photo", transform_skip=True, effort=1, cross_component=0
+    )
+    blocks = blocks_of(picture, params, depth)
+    assert any(block.skipped for block in blocks)
+    assert any(block.levels is not None and not block.skipped for block in blocks)
+    weighted = EncodeParams.from_options(
+        lam, preset="photo", transform_skip=True, effort=1, cross_component=0, quantisation_matrix=4
+    )
+    assert not any(block.skipped for block in blocks_of(picture, weighted, depth))
 
 
 @pytest.mark.parametrize("fragment_size", [16, 64])

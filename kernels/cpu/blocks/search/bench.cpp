@@ -183,7 +183,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
             estimates[tried][type] = kNever;
             if (!type_allowed(tools_, block, type)) continue;
             estimates[tried][type] = cost + kind_costs[kTransformed] +
-                                     trained_bit_cost(tools_, *costs_, block, mode, type) +
+                                     type_cost(tools_, *costs_, block, mode, type) +
                                      estimated_cost(coefficients[tried][type], a, b, step, energy,
                                                     *costs_);
             least = std::min(least, estimates[tried][type]);

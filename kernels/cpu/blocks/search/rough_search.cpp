@@ -194,7 +194,7 @@ void RoughSearch<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     // Predictions that may be needed again; all angles share one buffer.
     Sample predictions[(kAllModes - kAngles + 1) * kMaxBlockArea];
     const auto prediction_of = [&](int mode) {
-        const int place = mode >= kLeastSquares ? mode - kAngles + 1 : std::min<int>(mode, kFirstAngle);
+        const int place = mode >= kTemplates ? mode - kAngles + 1 : std::min<int>(mode, kFirstAngle);
         return predictions + place * block.area();
     };
     const auto look = [&](int mode) {
@@ -226,15 +226,11 @@ void RoughSearch<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     }
     const int sorted = std::max({2, effort_.kept, effort_.rough});
     ranking.sort(sorted);
-    // Least squares and template matching are slow: they run only where the other modes leave a
-    // large SATD, and templates count only if at most one other mode is better.
-    if (slow >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
-        ranking.add(kLeastSquares, look(kLeastSquares));
-        ranking.sort(sorted);
-    }
     for (const int mode : {kCrossComponent, kWideCrossComponent})
         if (slow >> mode & 1) ranking.add(mode, of_planes[mode - kCrossComponent]);
     if (slow >> kCrossComponent) ranking.sort(sorted);
+    // Template matching is slow: it runs only where the other modes leave a large SATD, and counts
+    // only if at most one other mode is better.
     if (slow >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
         const int32_t difference = look(kTemplates);
         seen.templates = difference < candidates[1].difference;

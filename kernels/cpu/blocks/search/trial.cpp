@@ -59,6 +59,8 @@ WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
             errors = weight(coefficients[type], a, b, tools.quantisation_matrix,
                             energy_of(squares, depth));
     }
+    if (type_allowed(tools, block, kTransformSkip))
+        skip_forward(residual, a, b, seen_bits(depth), coefficients[kTransformSkip]);
     if (!type_allowed(tools, block, kTrained)) return errors;
     std::copy_n(coefficients[kCosine], scan_of(a, b).count, coefficients[kTrained]);
     trained_forward(coefficients[kTrained], a, b, mode);
@@ -80,9 +82,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
             : choose_levels<LevelCost<Sample>>(coefficients, a, b, family, tools.step, costs, tried);
     if (choice.last < 0) return;
     int64_t total = given + choice.cost;
-    total += trained_bit_cost(tools, costs, block, mode, type);
-    if (sine_allowed(a, b) && type != kTrained)
-        total += costs.bit[type_model(a, b, family)][type];
+    total += type_cost(tools, costs, block, mode, type);
     if (total >= cost) return;
     int16_t found[kMaxCoded];
     dequantise(tried, a, b, tools, found);

@@ -1,6 +1,5 @@
 // Survey (rough mode decision): promising modes of all blocks of some fragments, predicted from the
 // coarse source. It depends on no decoded sample, so all blocks are rough_modes in parallel.
-#include "cuda/blocks/least_squares.cuh"
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/transform.cuh"
@@ -12,13 +11,12 @@ namespace {
 
 struct RoughMemory {
     PredictMemory predict;
-    FitMemory fit;
     Line lines[kAngles];
     int32_t sums[kModes];
     uint8_t looked[kModes], ranked[kModes];  // modes in order of examination, and by SATD
     int32_t energy;
     RoundedLevels rounded;
-    uint8_t source[kMaxBlockArea], fitted[kMaxBlockArea], matched[kMaxBlockArea];
+    uint8_t source[kMaxBlockArea], matched[kMaxBlockArea];
     uint8_t prediction[kMaxBlockArea];
     int16_t half[kCodedSide * kMaxSide];
     TemplateMemory templates[kBlockWarps];
@@ -50,11 +48,6 @@ struct RoughBlock {
     __device__ int pieces_log2() const { return a + b - 2 * kUnitLog2; }
 };
 
-// Prediction of the whole block by kLeastSquares or a later mode.
-__device__ const uint8_t* whole_prediction(const RoughMemory& memory, int mode) {
-    return mode == kLeastSquares ? memory.fitted : memory.matched;
-}
-
 __device__ PlaneView view_of(const BlockPicture& picture) {
     return {picture.coarse, picture.width, picture.height};
 }
@@ -71,7 +64,7 @@ __device__ bool is_large(const BlockPicture& picture, const RoughBlock& block, i
 __device__ void predict_block(int mode, RoughMemory& memory, const RoughBlock& block) {
     const int a = block.a, b = block.b, pieces_across = 1 << (b - kUnitLog2);
     for (int i = threadIdx.x; i < 1 << block.pieces_log2(); i += kBlockThreads)
-        write_piece(mode, memory.predict, line_of(memory, mode), whole_prediction(memory, mode), a,
+        write_piece(mode, memory.predict, line_of(memory, mode), memory.matched, a,
                     b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
 }
 
@@ -116,7 +109,7 @@ __device__ int look_at(RoughMemory& memory, const RoughBlock& block, uint64_t mo
         const int n = i & ((1 << pieces_log2) - 1);
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         const int sum = piece_difference(mode, memory.predict, line_of(memory, mode),
-                                         whole_prediction(memory, mode), a, b, y, x, source);
+                                         memory.matched, a, b, y, x, source);
         add_by_key(memory.sums, mode, sum, pieces_log2 >= 5);
     }
     __syncthreads();
@@ -305,8 +298,6 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const RoughBlock block{top + place.row, left + place.column, place.a, place.b, top, left, side};
     if (apart >= 0 && abs(place.a - place.b) != apart) return;
     if (!is_rough_searched(picture, place, picture.height - top, picture.width - left)) return;
-    const bool fitted =
-        picture.least_squares && block.row >= kFittedFrom && block.column >= kFittedFrom;
     RoughModes* rough_modes = room.rough_modes + int64_t{blockIdx.y} * kBlocks;
     load_block(picture, memory, block);
     const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
@@ -314,13 +305,6 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     if (is_large(picture, block, min(difference(kAverage), difference(kPlanar)), effort.angles))
         count = look_at_angles(picture, memory, block, rough_modes, count);
     rank_modes(memory, count);
-    if (fitted && is_large(picture, block, difference(memory.ranked[0]), effort.fitting)) {
-        if (threadIdx.x < 32)
-            predict_least_squares(view_of(picture), block.row, block.column, block.a, block.b,
-                                  picture.width, memory.fit, memory.fitted);
-        count = look_at(memory, block, uint64_t{1} << kLeastSquares, count);
-        rank_modes(memory, count);
-    }
     count = rank_templates(picture, memory, block, count);
     if (threadIdx.x == 0) {
         uint64_t promising = 0;

@@ -32,6 +32,7 @@ from mmpcodec.reference.blocks.partition import (
     THREE_ROWS,
     UNIT_LOG2,
     WIDE_CROSS_COMPONENT,
+    Block,
     BlockPlace,
     Units,
     forced_flag,
@@ -40,6 +41,7 @@ from mmpcodec.reference.entropy.binary import ONE, BinaryModels
 from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
 from mmpcodec.reference.trees.costs import COST_FRACTION_BITS, lagrangian
 from mmpcodec.reference.trees.scales import LEAF, ROWS
+from mmpcodec.tools import BlockTools
 
 MOST_LAMBDA_BITS = 36
 """Largest number of binary digits of lambda with which the cost of every bit fits 32 bits."""
@@ -72,7 +74,7 @@ class BlockCosts:
         lambda in 1/65536 squared error per bit, for samples with ``finer`` extra bits.
     plain : int
         Cost of one digit of a plain number.
-    split, direction, ternary, tree, kind, transform, trained : int arrays
+    split, direction, ternary, tree, kind, transform, trained, skipped : int arrays
         Cost of a bit, by the context of its model; the last axis is the bit, 0 or 1.
     level : (2, 4, P, 8, 4) nested lists of int
         Cost of a level with its sign, but without the remainder of a size above 2. The indices are
@@ -105,6 +107,7 @@ class BlockCosts:
         self.kind = self._of_bits(models.kind)
         self.transform = self._of_bits(models.transform)
         self.trained = self._of_bits(models.trained)
+        self.skipped = self._of_bits(models.skipped)
         zero, one, two = self._fine_level_bits() if fine else self._level_bits()
         self.nonzero = zero[0, :, :, 0, 1].tolist()
         first = zero[..., 1] + self.plain
@@ -134,6 +137,18 @@ class BlockCosts:
         ``squares`` is a sum of squares of coefficients in 1/8 of a unit of 8-bit samples.
         """
         return (squares << 2 * self.finer) >> 2
+
+    def of_type(self, place: BlockPlace, family: int, block: Block, tools: BlockTools) -> int:
+        """Return the cost of the transform type of a block whose mode is of a family."""
+        context, cost = (place.area_class, family), 0
+        if tools.trained_transforms:
+            cost += int(self.trained[context][int(block.trained)])
+        if block.trained or not place.may_be_sine:
+            return cost
+        cost += int(self.transform[context][int(block.sine or block.skipped)])
+        if tools.transform_skip and (block.sine or block.skipped):
+            cost += int(self.skipped[context][int(block.skipped)])
+        return cost
 
     def of_modes(
         self,

@@ -16,7 +16,6 @@ from mmpcodec.reference.blocks.models import independent_step
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     FIRST_ANGLE,
-    LEAST_SQUARES,
     TEMPLATES,
     UNIT_LOG2,
     Block,
@@ -30,7 +29,6 @@ from mmpcodec.reference.blocks.planes import predict_from_planes
 from mmpcodec.reference.blocks.prediction import (
     References,
     blended,
-    least_squares,
     predict_from,
     surrounding,
 )
@@ -203,17 +201,13 @@ class RoughSearch:
         """Estimate the cost of an unsplit predicted block, and find its most promising modes."""
         source = self.source[place.slices]
         around, depth = self._references(place), self.picture.depth
-        last = LEAST_SQUARES if self.picture.has_least_squares(place) else LEAST_SQUARES - 1
         found = []
-        for mode in range(AVERAGE, last + 1):
-            if mode == LEAST_SQUARES:
-                prediction = ranked = least_squares(self.coarse, self.units, place, depth)
-            else:
-                prediction = ranked = predict_from(mode, around, place.height, place.width, depth)
-                if self.picture.tools.pdpc:
-                    prediction = blended(mode, prediction, around, depth)
-                    # Angles are ranked by what they predict before they are blended.
-                    ranked = prediction if mode < FIRST_ANGLE else ranked
+        for mode in range(AVERAGE, TEMPLATES):
+            prediction = ranked = predict_from(mode, around, place.height, place.width, depth)
+            if self.picture.tools.pdpc:
+                prediction = blended(mode, prediction, around, depth)
+                # Angles are ranked by what they predict before they are blended.
+                ranked = prediction if mode < FIRST_ANGLE else ranked
             rank = hadamard_difference(source - ranked, costs.coarser)
             found.append((rank, mode, source - prediction))
         for mode in self.picture.planes_modes(place):

@@ -3,19 +3,26 @@
 *Encoder only*. The arithmetic is in integers, so that every machine writes equal bytes.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from mmpcodec.depth import extra_bits, most
 from mmpcodec.reference.blocks import transform
-from mmpcodec.reference.blocks.coder import mode_family
+from mmpcodec.reference.blocks.coder import mode_family, residual_of
 from mmpcodec.reference.blocks.dependent import dequantised
 from mmpcodec.reference.blocks.partition import Block, BlockPlace
-from mmpcodec.reference.blocks.quantisation_matrix import Weighted, unweighted, weighted
+from mmpcodec.reference.blocks.quantisation_matrix import Weighted, weighted
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_levels
 from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
-from mmpcodec.reference.blocks.trained_transforms import forward_low, inverse_low
-from mmpcodec.reference.blocks.transform import COEFFICIENT_BITS, forward, inverse, sine_sides
+from mmpcodec.reference.blocks.trained_transforms import forward_low
+from mmpcodec.reference.blocks.transform import (
+    COEFFICIENT_BITS,
+    forward,
+    sine_sides,
+    skip_forward,
+)
 from mmpcodec.tools import BlockTools
 
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
@@ -94,42 +101,57 @@ class Trial:
         prediction : (h, w) int array
         tools : BlockTools
         """
-        choose = choose_dependent_levels if tools.dependent else choose_levels
-        place, costs, depth = self.place, self.costs, self.costs.depth
         if cost >= self.cost:
             return
-        family = mode_family(mode)
-        sides = sine_sides(place, tools.border_sines)
         strength, difference = tools.quantisation_matrix, self.source - prediction
-        for sine, trained in ((False, False), (True, False), (False, True)):
-            if (sine and not place.may_be_sine) or (trained and not tools.trained_transforms):
-                continue
-            coefficients = forward(difference, sine, depth, sides)
-            weighs = strength and weighted_of(coefficients, difference, place, strength, depth)
-            if weighs:
+        tried = [Block(mode)]
+        if self.place.may_be_sine:
+            tried.append(Block(mode, sine=True))
+        if tools.trained_transforms:
+            tried.append(Block(mode, trained=True))
+        # A quantisation matrix measures errors by frequencies.
+        if self.place.may_be_sine and tools.transform_skip and not strength:
+            tried.append(Block(mode, skipped=True))
+        for block in tried:
+            self._attempt_type(cost, block, prediction, difference, tools)
+
+    def _attempt_type(
+        self,
+        cost: int,
+        block: Block,
+        prediction: np.ndarray,
+        difference: np.ndarray,
+        tools: BlockTools,
+    ) -> None:
+        """Try a block, whose levels are not chosen yet, by its type of transform."""
+        choose = choose_dependent_levels if tools.dependent else choose_levels
+        place, costs, depth = self.place, self.costs, self.costs.depth
+        family, strength = mode_family(block.mode), tools.quantisation_matrix
+        weighs: Weighted | None = None
+        if block.skipped:
+            coefficients = skip_forward(difference, depth)
+        else:
+            sides = sine_sides(place, tools.border_sines)
+            coefficients = forward(difference, block.sine, depth, sides)
+            if strength:
+                weighs = weighted_of(coefficients, difference, place, strength, depth)
                 coefficients = weighs.coefficients
-            if trained:
-                coefficients = forward_low(coefficients, place, mode)
-            levels = choose(coefficients, place, tools.step, costs, family)
-            if levels is None:
-                continue
-            total = cost + cost_of_levels(levels, place, costs, tools.dependent, family)
-            if tools.trained_transforms:
-                total += int(costs.trained[place.area_class, family, int(trained)])
-            if place.may_be_sine and not trained:
-                total += int(costs.transform[place.area_class, family, int(sine)])
-            found = dequantised(levels, place, tools)
-            error = weighs and weighs._replace(coefficients=coefficients).error(found)
-            if trained:
-                found = inverse_low(found, place, mode)
-            found = unweighted(found, place.height, place.width, strength)
-            residual = inverse(found, place.height, place.width, sine, depth, sides)
-            samples = np.clip(prediction + residual, 0, most(depth))
-            if weighs:
-                total += costs.of_coefficients(error)
-            elif total < self.cost:
-                total += costs.of_error(self.source - samples)
-            self.take(total, Block(mode, levels, sine, trained=trained), samples)
+            if block.trained:
+                coefficients = forward_low(coefficients, place, block.mode)
+        levels = choose(coefficients, place, tools.step, costs, family)
+        if levels is None:
+            return
+        total = cost + cost_of_levels(levels, place, costs, tools.dependent, family)
+        total += costs.of_type(place, family, block, tools)
+        found = dequantised(levels, place, tools)
+        error = weighs and weighs._replace(coefficients=coefficients).error(found)
+        residual = residual_of(found, place, block, tools, depth)
+        samples = np.clip(prediction + residual, 0, most(depth))
+        if error is not None:
+            total += costs.of_coefficients(error)
+        elif total < self.cost:
+            total += costs.of_error(self.source - samples)
+        self.take(total, replace(block, levels=levels), samples)
 
 
 def weighted_of(

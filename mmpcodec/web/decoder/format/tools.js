@@ -34,7 +34,6 @@ export const FIXED_FILTERS = { name: "fixed_filters", low: 0, high: 16383 };
 /** @type {Tool[]} */
 export const BLOCK_TOOLS = [
   { name: "fragment_size", low: 16, high: 64, values: [16, 32, 64], bits: 2 },
-  flag("least_squares"),
   { name: "templates", low: 0, high: 4, bits: 3 },
   { name: "step", low: 1, high: 65535 },
   flag("dictionary"),
@@ -48,6 +47,7 @@ export const BLOCK_TOOLS = [
   flag("delta_step"),
   flag("trained_transforms"),
   flag("border_sines"),
+  flag("transform_skip"),
   { name: "quantisation_matrix", low: 0, high: 15, bits: 4 },
 ];
 

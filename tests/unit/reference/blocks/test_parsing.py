@@ -34,7 +34,8 @@ def symbols_of(payload, picture):
                 found.append((node.place, node.flag))
                 continue
             levels = None if block.levels is None else block.levels.tolist()
-            found.append((node.place, block.mode, block.sine, block.trained, levels))
+            types = block.sine, block.trained, block.skipped
+            found.append((node.place, block.mode, types, levels))
     reader.finish()
     return found, picture.changes.tolist()
 

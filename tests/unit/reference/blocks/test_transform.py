@@ -6,7 +6,14 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 import pytest
 
-from mmpcodec.reference.blocks.transform import basis, dequantised, forward, inverse
+from mmpcodec.reference.blocks.transform import (
+    basis,
+    dequantised,
+    forward,
+    inverse,
+    skip_forward,
+    skip_inverse,
+)
 
 SIDES = (4, 8, 16, 32, 64)
 
@@ -62,3 +69,15 @@ def test_dequantisation_rounds_and_is_limited():
     assert dequantised(levels, 1).tolist() == [0, 1, -1, 2, 16384, -16384]
     assert dequantised(levels, 236).tolist() == [0, 118, -118, 354, 32767, -32767]
     assert dequantised(levels, 65535).tolist() == [0, 32767, -32767, 32767, 32767, -32767]
+
+
+def test_a_residual_without_a_transform_comes_back_with_its_last_sample_first():
+    residual = np.array([[-255, 0, 3, 255], [1, -2, 7, -9]])
+    coefficients = skip_forward(residual)
+    assert coefficients.tolist() == [[-72, 56, -16, 8], [2040, 24, 0, -2040]]
+    assert (skip_inverse(coefficients) == residual).all()
+    # Coefficients of deeper samples are in units of 8-bit samples too, and limited.
+    deep = np.array([[65535, -65535, 37, -37]])
+    assert skip_forward(deep, 16).tolist() == [[-1, 1, -2048, 2048]]
+    assert skip_inverse(skip_forward(deep, 16), 16).tolist() == [[65536, -65536, 32, -32]]
+    assert skip_forward(np.array([[65535 << 4]]), 8).tolist() == [[32767]]
