@@ -131,8 +131,7 @@ __device__ inline BlockSearchMemory& search_memory() {
 
 // Bytes of shared memory per worker without candidates; at least sizeof(BlockSearchMemory).
 MMP_HD constexpr int64_t bytes_without_candidates() {
-    const int within = larger(int(sizeof(RoughCosts)),
-                              larger(int(sizeof(FitMemory)), int(sizeof(SmallCandidate))));
+    const int within = larger(int(sizeof(RoughCosts)), int(sizeof(SmallCandidate)));
     return int64_t{sizeof(BlockSearchMemory)} - within;
 }
 
