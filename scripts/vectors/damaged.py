@@ -219,7 +219,7 @@ def damaged_payload(streams: Streams) -> Iterator[tuple[str, bytes]]:
     noise = streams("lossless-noise")
     start = places(noise)["payload"]
     yield "no-values", repaired(noise[:start] + b"\x76" + bytes(40) + noise[start + 41 :])
-    yield "mode", _refused(streams("photo-templates"), "mode is 37, which is not there")
+    yield "mode", _refused(streams("photo-templates"), "mode is 36, which is not there")
     yield "level", _refused(streams("photo-odd-size"), "size of a level is")
     yield "last-place", _refused(streams("photo-noise"), "last place is")
 

@@ -96,11 +96,11 @@ MMP_HD constexpr int32_t furthest_template(int32_t least, int height, int width)
 
 // Families of modes with similar residuals; the modes of a family share the contexts of the
 // transform type.
-enum Family { kSmooth, kAcross, kDown, kFitted };
+enum Family { kSmooth, kAcross, kDown, kOther };
 constexpr int kFamilies = 4;
 MMP_HD constexpr int family_of(int mode) {
     if (mode < kFirstAngle) return kSmooth;
-    if (mode >= kTemplates) return kFitted;
+    if (mode >= kTemplates) return kOther;
     return mode - kFirstAngle < kFirstVertical ? kAcross : kDown;
 }
 

@@ -46,7 +46,7 @@ def matrices() -> dict[tuple[int, int, int], np.ndarray]:
 def group_of(mode: int) -> int:
     """Return the group of a mode, 0 to 4.
 
-    0 for modes 0 to 2, 1 for modes that are fitted; for angles 2 to 4, by the distance from the
+    0 for modes 0 to 2, 1 for modes 36 to 38; for angles 2 to 4, by the distance from the
     diagonal.
     """
     if not FIRST_ANGLE <= mode < TEMPLATES:
