@@ -3,12 +3,14 @@
 *Encoder only*.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec.classification import kind_of
 from mmpcodec.codec.layers.choice import code_layers
 from mmpcodec.codec.layers.coding import KnownLossless
 from mmpcodec.codec.layers.tasks import LOSSLESS, without_error
@@ -39,6 +41,9 @@ FEW_LEVELS, FEW_COLOURS = 16, 256
 coding, too."""
 OF_PALETTES, OF_LAYERS_BELOW = 7, 1
 """Shares in the progress of tiles with palettes."""
+SMOOTH = 0.1
+"""Bits for a sample below which a tile with trees is also tried without: large smooth parts want
+larger fragments than trees have, and take little time."""
 
 
 def encode_tiles(
@@ -78,7 +83,7 @@ def encode_tiles(
         again = {**again, **_those(drawn, _has_few_colours, threads)}
     steps = [numbered, again, drawn]
     shares = [sum(tile.fragments for tile in each.values()) for each in steps]
-    parts = in_turn(progress, shares)
+    parts = in_turn(progress, [*shares, 0])  # few tiles are also tried without trees
 
     known = {} if known is None else known
     found = code_layers(numbered, candidates, chosen, known, threads, next(parts))
@@ -112,7 +117,49 @@ def encode_tiles(
             one = min(ways[number], key=lambda way: len(way.data))
         return replace(one, costs=found[number].costs, used=found[number].used)
 
-    return side_by_side(cheapest, list(numbered), threads)
+    kept = dict(zip(numbered, side_by_side(cheapest, list(numbered), threads), strict=True))
+    kept |= _without_trees(numbered, kept, candidates, chosen, known, threads, next(parts))
+    return list(kept.values())
+
+
+def _without_trees(
+    tiles: Mapping[int, TileSource],
+    found: Mapping[int, TileEncoding],
+    candidates: Sequence[EncodeParams],
+    chosen: Mapping[Tools, Backend],
+    known: KnownLossless,
+    threads: int | None,
+    progress: Progress,
+) -> dict[int, TileEncoding]:
+    """Return smooth tiles whose trees cost more than predicted blocks alone, coded by the latter.
+
+    ``found`` are the tiles in the best of all other ways. See ``encode_tiles`` for the other
+    parameters.
+    """
+    kinds = {kind_of(one.tools): index for index, one in enumerate(candidates)}
+    photo, mixed = kinds.get("photo"), kinds.get("mixed")
+    if photo is None or mixed is None:
+        return {}
+    smooth = {
+        number: tile
+        for number, tile in tiles.items()
+        if found[number].stream.palette is None
+        and kind_of(found[number].stream.layers[0].tools) == "mixed"
+        and math.isinf(found[number].costs[photo])
+        and 8 * len(found[number].data) < SMOOTH * tile.on_host.size
+    }
+    params, backend = candidates[photo], chosen[LOSSLESS]
+    backends = {params.tools: chosen[params.tools], LOSSLESS: backend}
+    made = code_layers(smooth, [params], backends, known, threads, progress)
+    each = threads_of_each(threads, len(tiles))
+    better = {}
+    for number, one in made.items():
+        ways = found[number], one
+        costs = [cost_of(tiles[number], way, params, backend, each) for way in ways]
+        if costs[1] < costs[0]:
+            both = dict(enumerate(found[number].costs)) | {mixed: costs[0][0], photo: costs[1][0]}
+            better[number] = replace(one, costs=tuple(both.values()), used=frozenset([photo]))
+    return better
 
 
 def _those(

@@ -35,7 +35,8 @@ MMP_HD constexpr int mode_factor(int mode, const LikelyModes& near) {
            nearness(angle, angle_of(near.far_left)) + nearness(angle, angle_of(near.far_above));
 }
 
-struct BlockModels {
+// The device copies it by words of 32 bits.
+struct alignas(uint32_t) BlockModels {
     BitModel bits[kHeldBitModels];
     uint16_t modes[kSizes][kModes];  // frequencies
 

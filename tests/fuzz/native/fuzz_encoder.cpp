@@ -48,7 +48,7 @@ BlockEffort effort_of(Bytes& bytes) {
     const auto factor = [&] { return kFactors[bytes.number(0, 4)]; };
     BlockEffort effort{bytes.number(1, 12), bytes.number(1, 8), bytes.number(1, 4),
                        bytes.number(4, 120), bytes.number(0, 2), bytes.number(1, 4),
-                       bytes.number(0, 1), factor(), factor(), factor(),
+                       bytes.number(0, 1), factor(), factor(),
                        bytes.number(0, 1), factor(), bytes.number(1, 9),
                        bytes.number(-1, 60), 0, bytes.number(0, 110), bytes.number(0, 110),
                        0, bytes.number(0, 8)};

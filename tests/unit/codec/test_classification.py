@@ -6,7 +6,7 @@ from support.strategies import CONTENT, natural
 
 import mmpcodec
 from mmpcodec import EncodeParams
-from mmpcodec.codec import classification
+from mmpcodec.codec import classification, tile_choice
 from mmpcodec.codec.distortion import squared_error
 
 
@@ -140,3 +140,46 @@ def test_small_pictures_are_no_larger_than_without_loss(form):
     }[form]
     lossy = mmpcodec.encode(samples, quality=95)
     assert len(lossy) <= len(mmpcodec.encode(samples, lam=0))
+
+
+def slope_with_lines(height, width):
+    """A smooth slope with a few sharp lines, for which the classification wants trees."""
+    i, j = np.indices((height, width))
+    picture = (60 + (1.1 * i + 0.45 * j) * 255 / (1.8 * width)).clip(0, 255).astype(np.uint8)
+    picture[10::80], picture[50::80] = 255, 0
+    picture[:, width // 2] = 0
+    return picture
+
+
+@pytest.mark.parametrize(
+    ("shape", "lam", "preset"), [((128, 160), 300, "photo"), ((192, 256), 60, "mixed")]
+)
+def test_smooth_pictures_with_trees_are_also_tried_without(shape, lam, preset):
+    picture = slope_with_lines(*shape)
+    assert kinds(picture, lam) == {"mixed"}
+    done = []
+    found = mmpcodec.encode(
+        picture, lam, palette=False, threads=1, progress=lambda *counts: done.append(counts)
+    )
+    assert found == mmpcodec.encode(picture, lam, preset=preset)
+    assert done == sorted(done)
+    assert done[-1][0] == done[-1][1]
+    # A target needs the costs of both.
+    aimed = mmpcodec.encode(picture, target_size=len(found) + 3, palette=False)
+    assert 0.9 * len(found) < len(aimed) <= len(found) + 3
+
+
+@pytest.mark.parametrize(("content", "exactly"), [("natural", False), ("text", True)])
+def test_gray_in_rgb_is_tried_without_loss_only_where_it_looks_drawn(monkeypatch, content, exactly):
+    """A photograph in gray has at most 256 colours, as a drawing."""
+    tried = []
+    real = tile_choice.code_layers
+
+    def noted(tiles, candidates, *rest):
+        tried.extend(one.tools for one in candidates if tiles)
+        return real(tiles, candidates, *rest)
+
+    monkeypatch.setattr(tile_choice, "code_layers", noted)
+    gray = picture(content, 96, 128)
+    mmpcodec.encode(np.dstack([gray, gray, gray]), 20)
+    assert any(tools.lossless and tools.max_error == 0 for tools in tried[4:]) == exactly

@@ -74,7 +74,7 @@ def test_all_decoders_agree_which_pictures_are_small(width):
     small = width == 4093
     assert (decoded.small, decoded.tools.border_sines) == (small, small)
     table = initial_states(small)[start_class(independent_step(tools))]
-    assert decoded.models.mode.frequency[8, 1] == max(table[2 * 547 + 8 * 38 + 1], 1)
+    assert decoded.models.mode.frequency[8, 1] == max(table[2 * 547 + 8 * 37 + 1], 1)
 
 
 def test_a_tool_set_that_is_not_there():
