@@ -46,14 +46,17 @@ def test_the_score_is_near_the_quality(name):
     samples = pictures.read(IMAGES / name).samples[:256, :256]
     found = list(scores(samples, (60, 75, 85)))
     # Drawn pictures, and those that repeat, have fewer errors than photographs.
-    assert found == pytest.approx([60, 75, 85], abs=7 if name == "camera.pgm" else 13)
+    assert found == pytest.approx([60, 75, 85], abs=7 if name == "camera.pgm" else 14)
     assert found[-1] == pytest.approx(85, abs=5)
     assert all(a < b for a, b in pairwise(found))
 
 
 def test_pictures_differ_less_than_with_one_lambda():
+    camera = pictures.read(IMAGES / "camera.pgm").samples
     sources = [
-        pictures.read(IMAGES / name).samples[:256, :256] for name in ("camera.pgm", "brick.pgm")
+        camera[rows, columns]
+        for rows in (np.s_[:256], np.s_[-256:])
+        for columns in (np.s_[:256], np.s_[-256:])
     ]
     sources.append(COLOURS)
     by_quality = [next(scores(samples, [60])) for samples in sources]
