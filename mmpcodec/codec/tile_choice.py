@@ -157,8 +157,9 @@ def _without_trees(
         ways = found[number], one
         costs = [cost_of(tiles[number], way, params, backend, each) for way in ways]
         if costs[1] < costs[0]:
-            both = dict(enumerate(found[number].costs)) | {mixed: costs[0][0], photo: costs[1][0]}
-            better[number] = replace(one, costs=tuple(both.values()), used=frozenset([photo]))
+            of_all = list(found[number].costs)
+            of_all[mixed], of_all[photo] = (cost for cost, _ in costs)
+            better[number] = replace(one, costs=tuple(of_all), used=frozenset([photo]))
     return better
 
 

@@ -116,6 +116,7 @@ def blocks_of(source: np.ndarray, lam: float, effort: int) -> Blocks:
         cross_component=0,
         fixed_filters=0,
         trained_transforms=False,
+        transform_skip=False,
     )
     payload = backends.get("cpu").encode(PlaneTask(source, params), threads=1).payload
     picture = WatchedPicture(source, params)

@@ -14,8 +14,7 @@ namespace {
 // Solves the normal equations of a fit by Gaussian elimination. Row p holds the sums of products of
 // regressor p with each of the `terms` regressors, then with the sample, all times kFitScale. The
 // weights are in 1/4096.
-template <int kColumns>
-void solve_fit(int64_t (*m)[kColumns], int terms, int64_t* weight) {
+void solve_fit(int64_t (*m)[kMostRegressors + 1], int terms, int64_t* weight) {
     for (int i = 0; i < terms; ++i) {
         for (int k = i; k <= terms; ++k) m[i][k] = limited(m[i][k], kMostValue);
         const int64_t pivot = std::max<int64_t>(m[i][i], kFitScale);

@@ -19,8 +19,6 @@ WIDE_FROM_LOG2 = 7
 """Binary logarithm of the least area of a block in mode 38."""
 AROUND = ((-1, 0), (0, -1), (0, 1), (1, 0))
 """Row and column offsets of the other samples of the first plane that mode 38 uses."""
-
-
 MOST_WEIGHT = 1 << 14
 MOST_FACTOR = 1 << 30
 MOST_VALUE = 1 << 32

@@ -81,8 +81,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
             ? choose_dependent_levels(coefficients, a, b, family, tools.step, costs, tried)
             : choose_levels<LevelCost<Sample>>(coefficients, a, b, family, tools.step, costs, tried);
     if (choice.last < 0) return;
-    int64_t total = given + choice.cost;
-    total += type_cost(tools, costs, block, mode, type);
+    int64_t total = given + choice.cost + type_cost(tools, costs, block, mode, type);
     if (total >= cost) return;
     int16_t found[kMaxCoded];
     dequantise(tried, a, b, tools, found);
