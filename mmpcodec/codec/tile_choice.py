@@ -133,8 +133,8 @@ def _without_trees(
 ) -> dict[int, TileEncoding]:
     """Return smooth tiles whose trees cost more than predicted blocks alone, coded by the latter.
 
-    ``found`` are the tiles in the best of all other ways. See ``encode_tiles`` for the other
-    parameters.
+    Tiles with an importance are left out, because the comparison counts all errors alike. ``found``
+    are the tiles in the best of all other ways. See ``encode_tiles`` for the other parameters.
     """
     kinds = {kind_of(one.tools): index for index, one in enumerate(candidates)}
     photo, mixed = kinds.get("photo"), kinds.get("mixed")
@@ -143,7 +143,8 @@ def _without_trees(
     smooth = {
         number: tile
         for number, tile in tiles.items()
-        if found[number].stream.palette is None
+        if tile.roi is None
+        and found[number].stream.palette is None
         and kind_of(found[number].stream.layers[0].tools) == "mixed"
         and math.isinf(found[number].costs[photo])
         and 8 * len(found[number].data) < SMOOTH * tile.on_host.size

@@ -183,3 +183,12 @@ def test_gray_in_rgb_is_tried_without_loss_only_where_it_looks_drawn(monkeypatch
     gray = picture(content, 96, 128)
     mmpcodec.encode(np.dstack([gray, gray, gray]), 20)
     assert any(tools.lossless and tools.max_error == 0 for tools in tried[4:]) == exactly
+
+
+def test_pictures_with_an_importance_are_not_tried_without_trees():
+    """The cost that compares both ways counts all errors alike."""
+    picture = slope_with_lines(128, 160)
+    roi = np.zeros(picture.shape, np.int8)
+    roi[:64] = 4
+    found = mmpcodec.encode(picture, 300, roi=roi)
+    assert found == mmpcodec.encode(picture, 300, roi=roi, preset="mixed")
