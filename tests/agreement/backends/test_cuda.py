@@ -122,7 +122,6 @@ ONE_BY_ONE = {
     "elongation": 1,
     "every_angle": False,
     "angles": 40,
-    "fitting": 40,
     "matching": 500,
     "rounded": True,
     "hopeless": 2,

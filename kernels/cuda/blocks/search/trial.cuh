@@ -35,6 +35,7 @@ struct TrialShape {
 struct CandidateCosts {
     int64_t flag;
     const int32_t* kind;  // of kBare and of kTransformed
+    const BlockCosts* bits;
 
     __device__ int64_t mode(const TrialMemory& trial, int n) const {
         return flag + trial.mode_costs[trial.ranked[n]];
@@ -42,6 +43,14 @@ struct CandidateCosts {
     // RD cost of the prediction without a residual.
     __device__ int64_t bare(const TrialMemory& trial, int n) const {
         return mode(trial, n) + kind[kBare] + (int64_t{trial.bare[n]} << kCostFractionBits);
+    }
+    // Cost of the symbols of a trial before its levels.
+    __device__ int64_t transformed(const TrialMemory& trial, const TrialShape& shape, int t) const {
+        const int n = shape.candidate(t);
+        const int64_t cost = mode(trial, n) + kind[kTransformed];
+        if (shape.types() == 1) return cost;
+        const int family = family_of(trial.modes[trial.ranked[n]]);
+        return cost + bits->bit[type_model(shape.a, shape.b, family)][shape.type(t)];
     }
 };
 
@@ -138,7 +147,7 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
             const RoundedLevels& rounded = trial.trials[t].rounded;
             const int64_t energy = int64_t{trial.bare[n]} << kCostFractionBits;
             bare = costs.bare(trial, n);
-            estimate = costs.mode(trial, n) + costs.kind[kTransformed] +
+            estimate = costs.transformed(trial, shape, t) +
                        residual_cost(estimated_rate(rounded.rate(), memory.costs.plain), energy,
                                      rounded.energy());
         }
@@ -174,12 +183,7 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
         if (!there || threadIdx.x % lanes) continue;
         TransformTrial& mine = trial.trials[t];
         mine.cost = kNever;
-        if (chosen.last >= 0) {
-            mine.cost = costs.mode(trial, n) + costs.kind[kTransformed] + chosen.cost;
-            const int mode = trial.modes[trial.ranked[n]];
-            if (shape.types() == 2)
-                mine.cost += memory.costs.bit[type_model(a, b, family_of(mode))][type];
-        }
+        if (chosen.last >= 0) mine.cost = costs.transformed(trial, shape, t) + chosen.cost;
         bool beaten = mine.cost >= bound;
         for (int other = 0; other < tried; ++other) beaten |= mine.cost > costs.bare(trial, other);
         mine.skipped = beaten;
@@ -332,7 +336,7 @@ __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& 
     const int tried = rank_modes(memory);
     const CandidateCosts costs{
         flag_cost(memory, block, kLeaf),
-        memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))]};
+        memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))], &memory.costs};
     return is_small(block)
                ? try_candidates<SmallCandidate>(memory, block, tried, costs, bound, record)
                : try_candidates<LargeCandidate>(memory, block, tried, costs, bound, record);
