@@ -280,7 +280,9 @@ class CpuBackend(NativeEstimates):
         if not isinstance(tools, BlockTools):
             return _coded(*_cpu.encode(plane, tools, fixed, log2, *how))
         limits = self.efforts[effort] if self.efforts else block_effort(effort, plane.size)
-        weights = task.fragments and (task.fragments.changes, task.fragments.lambdas(fixed))
+        given, weights = task.fragments, None
+        if given:
+            weights = given.changes, given.lambdas(fixed), given.cells
         earlier = list(task.earlier)
         return _coded_blocks(
             tools,

@@ -58,13 +58,15 @@ std::optional<Tools> tree_tools_from(nb::handle source) {
 
 using Changes = nb::ndarray<const int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Lambdas = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Fragments = std::tuple<Changes, Lambdas>;
+using Cells = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Fragments = std::tuple<Changes, Lambdas, std::optional<Cells>>;
 
-// Copies the delta step and lambdas of the fragments to `options`, if given.
+// Copies the delta step and lambdas of the fragments, and the weights of cells, to `options`, if
+// given.
 void take_fragments(const std::optional<Fragments>& given, Plane plane, const BlockTools& tools,
                     BlockOptions& options) {
     if (!given) return;
-    const auto& [changes, lambdas] = *given;
+    const auto& [changes, lambdas, cells] = *given;
     const StepChanges wanted(plane.height, plane.width, tools.fragment_log2);
     const auto fits = [&](const auto& each) {
         return int(each.shape(0)) == wanted.rows() && int(each.shape(1)) == wanted.columns();
@@ -76,6 +78,12 @@ void take_fragments(const std::optional<Fragments>& given, Plane plane, const Bl
         throw std::invalid_argument("delta step without the tool of this name");
     options.changes.assign(changes.data(), changes.data() + changes.size());
     options.lambdas.assign(lambdas.data(), lambdas.data() + lambdas.size());
+    if (!cells) return;
+    const auto across = [](int length) { return size_t(length + 7) >> kCellLog2; };
+    if (cells->shape(0) != across(plane.height) || cells->shape(1) != across(plane.width))
+        throw std::invalid_argument("a map of cells of another size");
+    options.cell_weights.values.assign(cells->data(), cells->data() + cells->size());
+    options.cell_weights.columns = int(cells->shape(1));
 }
 
 BlockEffort effort_from(nb::handle source) {

@@ -68,7 +68,7 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
     BlockUnits behind(picture.height, picture.width);
     BlockCoder<BlockWriter> coder(behind, tools, coded.changes, nullptr, writer);
     Wavefront<Sample> wavefront(source, picture, tools, options.effort, coded.changes, lambdas,
-                                coded.team);
+                                options.cell_weights, coded.team);
     const FragmentProgress report(plane, tools, progress);
     wavefront.run(options.threads, [&](int row, int column, const BlockPlan& plan) {
         report(row, column);
@@ -94,8 +94,8 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                                                         options.kernel, coded.team);
     const BlockPicture<Sample> coarse =
         coarsely_quantised(source, picture, tools, coded.changes, coded.team);
-    BlockSearch<Sample> search(source, picture, coarse, tools, coded.changes, options.effort,
-                               tree_search.get(), coded.team);
+    BlockSearch<Sample> search(source, picture, coarse, tools, coded.changes, options.cell_weights,
+                               options.effort, tree_search.get(), coded.team);
     BlockPlan plan;
     for_each_fragment(plane, tools, progress, [&](int row, int column) {
         costs.refresh(coded.models, lambdas[coded.changes.number(row, column)]);

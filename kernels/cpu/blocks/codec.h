@@ -41,6 +41,7 @@ struct BlockOptions {
     // Both are empty if all fragments use the same step and lambda.
     std::vector<int8_t> changes = {};
     std::vector<int64_t> lambdas = {};
+    CellWeights cell_weights = {};
 };
 
 // Encodes a plane of samples, rows from the top. With tree tools, blocks of 8-bit samples may be

@@ -20,7 +20,7 @@ from mmpcodec.codec.tile_coding import (
 )
 from mmpcodec.codec.weighting.filling import filled
 from mmpcodec.codec.weighting.maps import Weighting
-from mmpcodec.codec.weighting.masking import masked
+from mmpcodec.codec.weighting.masking import cell_weights, masked
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, layer_names, weight_of
@@ -134,8 +134,9 @@ class _Layers:
         self.samples = tile.samples if seen is None else filled(tile.on_host, seen)
         self.weighting = Weighting(tile.roi, seen)
         if candidates[0].tune == EYE and self.lam > 0:
-            found = masked(tile.roi, samples_on_host(self.samples), tile.depth)
-            self.weighting = Weighting(found, seen, EYE_WEIGHTS)
+            shown = samples_on_host(self.samples)
+            found, cells = masked(tile.roi, shown, tile.depth), cell_weights(shown, tile.depth)
+            self.weighting = Weighting(found, seen, EYE_WEIGHTS, cells)
         self._planes: dict[Layout, tuple[list[Any], Rotation]] = {}
 
     def planes(self, layout: Layout) -> tuple[list[Any], Rotation]:

@@ -18,6 +18,7 @@ from mmpcodec.codec.distortion import squared_error
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
+from mmpcodec.reference.blocks.search.cell_weights import CELL, ONE
 from mmpcodec.reference.blocks.search.seen_errors import SIDE
 from mmpcodec.reference.blocks.steps import (
     MOST_CHANGE,
@@ -125,11 +126,15 @@ class Weighting:
         Whether a pixel is seen; None if all are.
     strength : int
         Strength of the quantisation matrix by which errors are compared, 0 to 15.
+    cells : (ceil(H / 8), ceil(W / 8)) uint8 array or None
+        Weights of cells of 8x8 pixels where errors are compared by a quantisation matrix, in 1/16;
+        None if all are 16.
     """
 
     of_pixels: np.ndarray | None = None
     seen: np.ndarray | None = None
     strength: int = 0
+    cells: np.ndarray | None = None
 
     def fragments(self, tools: Tools, shape: tuple[int, int]) -> FragmentMap | None:
         """Return how much the fragments of a layer count; None if all count alike.
@@ -137,7 +142,10 @@ class Weighting:
         A fragment is as important as the most important of its pixels that are seen.
         """
         changing = tools.delta_step and self.of_pixels is not None
-        if not isinstance(tools, BlockTools) or not (changing or self.seen is not None):
+        if not isinstance(tools, BlockTools):
+            return None
+        cells = self.cells if tools.quantisation_matrix else None
+        if not changing and self.seen is None and cells is None:
             return None
         found, size = flat_map(shape, tools.fragment_size), tools.fragment_size
         hidden, changes = found.hidden, found.changes
@@ -152,7 +160,7 @@ class Weighting:
             # Nothing is coded of a hidden fragment, so its step is the one of fewest bits.
             for row, column in np.argwhere(hidden).tolist():
                 changes[row, column] = predicted_change(changes, row, column)[0]
-        return FragmentMap(changes, hidden)
+        return FragmentMap(changes, hidden, cells)
 
     def without_idle_changes(self, tools: Tools, shape: tuple[int, int]) -> Tools:
         """Return tools without delta step if the importance of pixels changes no step."""
@@ -193,7 +201,7 @@ class Weighting:
     ) -> NDArray[np.float64]:
         """Return the errors that are seen of blocks of 16x16 samples, times their weight.
 
-        A block is as important as its most important pixel.
+        A block is as important as its most important pixel, and has the mean weight of its cells.
         """
         assert self.of_pixels is not None
         if self.seen is not None:
@@ -205,6 +213,10 @@ class Weighting:
             [backend.seen_errors(*pair, self.strength, threads=threads) for pair in pairs], axis=0
         )
         important = _by_fragments(np.maximum, self.of_pixels, SIDE).astype(np.int64)
+        if self.cells is not None:
+            counts = _by_fragments(np.add, np.ones(self.cells.shape), SIDE // CELL)
+            errors = errors * _by_fragments(np.add, self.cells.astype(float), SIDE // CELL)
+            errors = errors / (ONE * counts)
         return errors * _WEIGHTS[important + MOST_IMPORTANCE] / 4**COEFFICIENT_BITS
 
     def shown(self, samples: np.ndarray, others: np.ndarray) -> np.ndarray:

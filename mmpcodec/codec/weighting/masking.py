@@ -2,28 +2,33 @@
 
 The importance of an area falls with the variance of its luma. The quantisation step that hides an
 error grows with the activity around it: see Watson, "DCTune: a technique for visual optimization of
-DCT quantization matrices for individual images", SID Digest 24, 1993. Decision 42 has the measured
-constants. All arithmetic is in integers, so that every machine writes equal bytes.
+DCT quantization matrices for individual images", SID Digest 24, 1993. Within an area, errors count
+more in cells that are smoother than the others. Decisions 42 and 92 have the measured constants.
+All arithmetic is in integers, so that every machine writes equal bytes.
 """
 
 import numpy as np
 
 from mmpcodec.codec.weighting.maps import MOST_IMPORTANCE
 from mmpcodec.depth import coded_depth, extra_bits
+from mmpcodec.reference.blocks.search.cell_weights import CELL, MOST_WEIGHT, ONE
 from mmpcodec.reference.colour import widened
 from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
 from mmpcodec.samples import form_of
 
 AREA = 32
 """Height and width in pixels of an area of one importance."""
-CELL = 8
-"""Height and width in pixels of a cell whose variance is taken."""
 LEAST_VARIANCE = 60
 """Variance, in squared levels of 8 bits, that is added to that of each cell."""
 USUAL_LOG_VARIANCE = 7
 """Mean binary logarithm of the variances of an area whose importance is 0."""
 SLOPE = 8, 10
 """By which fraction of the binary logarithm of the variance the importance falls."""
+CELL_SLOPE = 3, 10
+"""By which fraction of the binary logarithm of the variance the weight of a cell falls, in binary
+logarithms."""
+PARTS = 8
+"""Steps of cell weights to a doubling."""
 LUMA = 77, 150, 29
 """Weights of red, green and blue in 1/256, those of ITU-R BT.601."""
 FRACTION = 4
@@ -46,6 +51,21 @@ def _cell_sums(values: np.ndarray) -> np.ndarray:
     whole = np.pad(values, ((0, -height % CELL), (0, -width % CELL)), mode="edge")
     rows, columns = whole.shape[0] // CELL, whole.shape[1] // CELL
     return whole.reshape(rows, CELL, columns, CELL).sum(axis=(1, 3))
+
+
+def _log_variances(samples: np.ndarray, depth: int) -> np.ndarray:
+    """Return the binary logarithms of the variances of the cells, in 1/4 squared level."""
+    luma = luma_of(widened(samples, depth))
+    cell, bits = CELL * CELL, extra_bits(coded_depth(depth))
+    sums, squares = _cell_sums(luma), _cell_sums(luma * luma)
+    variances = (cell * squares - sums * sums) * FRACTION // (cell * cell) >> 2 * bits
+    return LOG2[variances + FRACTION * LEAST_VARIANCE]
+
+
+def _area_sums(cells: np.ndarray) -> np.ndarray:
+    """Sum an array of cells over areas."""
+    rows, columns = (np.arange(0, size, AREA // CELL) for size in cells.shape)
+    return np.add.reduceat(np.add.reduceat(cells, rows, axis=0), columns, axis=1)
 
 
 def masking(samples: np.ndarray, depth: int) -> np.ndarray:
@@ -71,21 +91,53 @@ def masking(samples: np.ndarray, depth: int) -> np.ndarray:
     >>> masking(np.hstack([flat, busy]), 8).tolist()
     [[1, -5]]
     """
-    luma = luma_of(widened(samples, depth))
-    cell, bits = CELL * CELL, extra_bits(coded_depth(depth))
-    sums, squares = _cell_sums(luma), _cell_sums(luma * luma)
-    variances = (cell * squares - sums * sums) * FRACTION // (cell * cell) >> 2 * bits
-    logarithms = LOG2[variances + FRACTION * LEAST_VARIANCE]
-    starts = [np.arange(0, size, AREA // CELL) for size in logarithms.shape]
-
-    def of_areas(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(np.add.reduceat(values, starts[0], axis=0), starts[1], axis=1)
-
-    counts = of_areas(np.ones_like(logarithms))
+    logarithms = _log_variances(samples, depth)
+    counts = _area_sums(np.ones_like(logarithms))
     usual = USUAL_LOG_VARIANCE + FRACTION.bit_length() - 1
-    excess = of_areas(logarithms) - (counts * usual << RATE_FRACTION_BITS)
+    excess = _area_sums(logarithms) - (counts * usual << RATE_FRACTION_BITS)
     unit = SLOPE[1] * counts << RATE_FRACTION_BITS
     return (-((2 * SLOPE[0] * excess + unit) // (2 * unit))).astype(np.int8)
+
+
+_MOST_PARTS = PARTS * (MOST_WEIGHT // ONE).bit_length() - PARTS
+_CELL_WEIGHTS = np.rint(ONE * 2.0 ** (np.arange(-_MOST_PARTS, _MOST_PARTS + 1) / PARTS))
+"""Weights of cells, from the least to the largest."""
+
+
+def cell_weights(samples: np.ndarray, depth: int) -> np.ndarray:
+    """Return how much errors count in the cells of a picture, beside the others of their area.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+    depth : int
+        Bits per sample.
+
+    Returns
+    -------
+    (ceil(H / 8), ceil(W / 8)) uint8 array
+        In 1/16, from 4 to 64. A weight falls with the variance of the cell's luma; 16 is that of a
+        cell whose logarithm is the mean of its area.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.codec.weighting.masking import cell_weights
+    >>> edge = np.full((32, 32), 100, np.uint8)
+    >>> edge[:, 20:] = 200
+    >>> cell_weights(edge, 8)[0].tolist()
+    [21, 21, 7, 21]
+    """
+    logarithms = _log_variances(samples, depth)
+    shape, cells = logarithms.shape, AREA // CELL
+    counts, sums = (
+        _area_sums(each).repeat(cells, axis=0).repeat(cells, axis=1)[: shape[0], : shape[1]]
+        for each in (np.ones_like(logarithms), logarithms)
+    )
+    excess = logarithms * counts - sums
+    unit = CELL_SLOPE[1] * counts << RATE_FRACTION_BITS
+    parts = -((2 * PARTS * CELL_SLOPE[0] * excess + unit) // (2 * unit))
+    return _CELL_WEIGHTS[np.clip(parts, -_MOST_PARTS, _MOST_PARTS) + _MOST_PARTS].astype(np.uint8)
 
 
 def masked(roi: np.ndarray | None, samples: np.ndarray, depth: int) -> np.ndarray:

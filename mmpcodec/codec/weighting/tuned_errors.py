@@ -9,7 +9,7 @@ from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, weight_of_layer
 from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.codec.weighting.maps import Weighting
-from mmpcodec.codec.weighting.masking import masked
+from mmpcodec.codec.weighting.masking import cell_weights, masked
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.layouts import Layout
 from mmpcodec.params import EYE, EncodeParams
@@ -76,7 +76,8 @@ def seen_cells(
     source, depth = tile.on_host, tile.depth
     form, layout = form_of(source), layout_of(source, params.lam)
     seen = seen_pixels(source)
-    weighting = Weighting(masked(tile.roi, source, depth), seen, EYE_WEIGHTS)
+    cells = cell_weights(source, depth)
+    weighting = Weighting(masked(tile.roi, source, depth), seen, EYE_WEIGHTS, cells)
     pairs = zip(split(source, depth, layout), split(samples, depth, layout), strict=True)
     total = np.zeros(1)
     for layer, (plane, decoded) in enumerate(list(pairs)[: form.colours]):

@@ -196,10 +196,14 @@ class FragmentMap:
         Delta step, -24 to 24; all 0 without the tool *delta step*.
     hidden : (R, C) bool array
         Whether no sample of the fragment is seen: it then costs as few bits as possible.
+    cells : (ceil(H / 8), ceil(W / 8)) uint8 array or None
+        Weights of cells of 8x8 samples in 1/16, 4 to 64; None if all are 16. They count only with
+        a quantisation matrix.
     """
 
     changes: np.ndarray
     hidden: np.ndarray
+    cells: np.ndarray | None = None
 
     def lambdas(self, lambda_fixed: int) -> np.ndarray:
         """Return the lambda of each fragment in 1/65536 squared error per bit, int64."""

@@ -1,5 +1,7 @@
 """Fragments with steps of their own: the compiled code writes and reads the reference's bytes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.same import assert_same
@@ -64,12 +66,60 @@ def test_hidden_fragments_without_changes():
     assert len(coded.payload) < len(CPU.encode(PlaneTask(picture, params)).payload)
 
 
+@pytest.mark.parametrize(("depth", "dependent"), [(8, True), (8, False), (12, True)])
+def test_any_weights_of_cells(depth, dependent):
+    rng = np.random.default_rng(depth + dependent)
+    picture = deepened(rng, natural(rng, 27, 44), depth)
+    params = EncodeParams.from_options(
+        30,
+        preset="photo",
+        effort=1,
+        fragment_size=32,
+        dependent=dependent,
+        quantisation_matrix=5,
+        cross_component=0,
+    )
+    shape, options = fragments_across(picture.shape, 32), {"depth": depth}
+    flat = FragmentMap(np.zeros(shape, np.int8), np.zeros(shape, bool))
+    payloads = []
+    for cells in (None, np.full((4, 6), 16), rng.integers(4, 65, (4, 6))):
+        fragments = replace(flat, cells=None if cells is None else cells.astype(np.uint8))
+        task = PlaneTask(picture, params, fragments=fragments, **options)
+        coded = REFERENCE.encode(task)
+        for threads in (1, 3):
+            assert_same(coded, CPU.encode_batch([task], threads=threads)[0])
+        payloads.append(coded.payload)
+    assert payloads[0] == payloads[1] != payloads[2]
+
+
+def test_errors_of_heavy_cells_are_smaller():
+    picture = natural(np.random.default_rng(5), 64, 64)
+    params = EncodeParams.from_options(
+        60, preset="photo", fragment_size=32, quantisation_matrix=5, cross_component=0
+    )
+    cells = np.full((8, 8), 8, np.uint8)
+    cells[:, 4:] = 32
+    flat = FragmentMap(np.zeros((2, 2), np.int8), np.zeros((2, 2), bool))
+    errors = []
+    for each in (cells, cells[:, ::-1]):
+        weighing = replace(flat, cells=np.ascontiguousarray(each))
+        coded = CPU.encode(PlaneTask(picture, params, fragments=weighing))
+        errors.append(np.square(coded.samples.astype(int) - picture).sum(axis=0))
+    left, right = slice(0, 32), slice(32, 64)
+    assert errors[0][right].sum() < 0.9 * errors[1][right].sum()
+    assert errors[1][left].sum() < 0.9 * errors[0][left].sum()
+
+
 def test_a_map_must_fit():
     params = EncodeParams.from_options(
         20, preset="photo", fragment_size=16, cross_component=0, delta_step=True
     )
     with pytest.raises(ValueError, match="another size"):
         CPU.encode(PlaneTask(np.zeros((40, 40), np.uint8), params, fragments=map_of((40, 50), 16)))
+    shape = fragments_across((40, 40), 16)
+    cells = FragmentMap(np.zeros(shape, np.int8), np.zeros(shape, bool), np.full((5, 6), 16, "u1"))
+    with pytest.raises(ValueError, match="cells of another size"):
+        CPU.encode(PlaneTask(np.zeros((40, 40), np.uint8), params, fragments=cells))
     without = EncodeParams.from_options(20, preset="photo", fragment_size=16, cross_component=0)
     with pytest.raises(ValueError, match="without the tool"):
         CPU.encode(PlaneTask(np.zeros((40, 40), np.uint8), without, fragments=map_of((40, 40), 16)))

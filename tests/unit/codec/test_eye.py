@@ -13,7 +13,7 @@ from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.maps import Weighting
-from mmpcodec.codec.weighting.masking import masked, masking
+from mmpcodec.codec.weighting.masking import cell_weights, masked, masking
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.pictures.readers import WholeReader
 from mmpcodec.reference.blocks.search.seen_errors import seen_errors
@@ -53,6 +53,33 @@ def test_the_last_areas_may_be_small(picture):
     assert masking(np.full((1, 1), 200, np.uint8), 8).tolist() == [[1]]
     assert masking(np.full((9, 41), 200, np.uint8), 8).tolist() == [[1, 1]]
     assert masked(None, picture[:65, :97], 8).shape == (65, 97)
+
+
+def test_cells_beside_an_edge_count_less():
+    edge = np.full((40, 72), 100, np.uint8)
+    edge[:, 20:40] = 200
+    found = cell_weights(edge, 8)
+    assert found.shape == (5, 9)
+    # Cells of the first area, of the second one, whose edge lies between cells, and of the last.
+    assert found[0].tolist() == [21, 21, 7, 21, 16, 16, 16, 16, 16]
+    assert (found == found[0]).all()
+    deep = edge.astype(np.uint16)
+    assert np.array_equal(cell_weights(deep << 8 | deep, 16), found)
+    assert np.array_equal(cell_weights(np.dstack([edge] * 3), 8), found)
+    extreme = np.random.default_rng(1).integers(0, 2, (32, 32)).astype(np.uint8) * 255
+    extreme[:, 8:] = 0
+    assert cell_weights(extreme, 8)[0].tolist() == [4, 25, 25, 25]
+
+
+def test_cells_weigh_errors_that_are_compared():
+    numpy, cells = backends.get("reference"), np.array([[4, 16, 64], [8, 20, 10]], np.uint8)
+    source, roi = np.full((16, 24), 90), np.zeros((16, 24), np.int8)
+    errors = [
+        Weighting(roi, strength=6, cells=each).seen_cells(source, source + 3, numpy)
+        for each in (None, cells)
+    ]
+    assert errors[1][0, 0] == pytest.approx(errors[0][0, 0] * (4 + 16 + 8 + 20) / 64)
+    assert errors[1][0, 1] == pytest.approx(errors[0][0, 1] * (64 + 10) / 32)
 
 
 def test_masking_is_added_to_the_importance_of_pixels(picture):
@@ -101,7 +128,8 @@ def test_costs_of_candidates_have_one_lambda(picture):
     (made,) = encode_tiles([tile], params.each_alone(), chosen, 1, None)
     alone = mmpcodec.encode_picture(picture, params.each_alone()[0], backend="cpu")
     size = alone.layers[0].payload_bytes
-    weighting = Weighting(masked(None, picture, 8), strength=6)
+    cells = cell_weights(picture, 8)
+    weighting = Weighting(masked(None, picture, 8), strength=6, cells=cells)
     seen = weighting.squared_error(picture, alone.samples, backends.get("cpu"))
     assert made.costs[0] == pytest.approx(4 * seen + 30 * 8 * size, rel=0.05)
 

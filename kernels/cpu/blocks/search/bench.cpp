@@ -18,12 +18,14 @@ static int64_t percent(int64_t cost, int share) { return cost / 100 * share; }
 
 template <class Sample>
 BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>& picture,
-                               const BlockTools& tools, const BlockEffort& effort,
-                               const RoughSearch<Sample>& rough_search, const BlockTrees* trees)
+                               const BlockTools& tools, const CellWeights& weights,
+                               const BlockEffort& effort, const RoughSearch<Sample>& rough_search,
+                               const BlockTrees* trees)
     : source_(source),
       canvas_(picture.height, picture.width, picture.depth, picture.earlier, 0, 0,
               kMargin + (1 << tools.fragment_log2), kMargin + 2 * kMaxSide),
       tools_(tools),
+      weights_(weights),
       effort_(effort),
       rough_search_(rough_search),
       trees_(trees),
@@ -161,6 +163,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
     const int sorted = std::min(count, effort_.tried);
     const bool guesses = effort_.hopeless < kAlways, weighs = tools_.quantisation_matrix > 0;
+    const int weight = weighs ? weights_.of(block) : kOneWeight;
     WeightedErrors errors[kMostCandidates];
     int tried = 0;
     int64_t energies[kMostCandidates], estimates[kMostCandidates][kTransformTypes], least = kNever;
@@ -174,7 +177,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         if (guesses || weighs)
             errors[tried] = transform_residual(block, source, prediction, squares, mode, tools_,
                                                canvas_.depth, coefficients[tried]);
-        const int64_t energy = weighs ? costs_->of_coefficients(errors[tried].all)
+        const int64_t energy = weighs ? weighed(costs_->of_coefficients(errors[tried].all), weight)
                                       : costs_->of_squares(squares);
         energies[tried] = energy;
         if (!guesses) continue;
@@ -185,7 +188,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
             estimates[tried][type] = cost + kind_costs[kTransformed] +
                                      type_cost(tools_, *costs_, block, mode, type) +
                                      estimated_cost(coefficients[tried][type], a, b, step, energy,
-                                                    *costs_);
+                                                    weight, *costs_);
             least = std::min(least, estimates[tried][type]);
         }
     }
@@ -208,7 +211,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
                 percent(estimates[n][type], kTrellisPercent) >= trial.cost)
                 continue;
             trial.try_residual(block, source, prediction, coefficients[n][type], errors[n].rest,
-                               mode, type, cost + kind_costs[kTransformed], tools_,
+                               weight, mode, type, cost + kind_costs[kTransformed], tools_,
                                canvas_.depth, *costs_);
         }
     }

@@ -17,7 +17,8 @@ public:
 
     // `source` has the padded size of the picture; `trees` is null without a dictionary.
     BlockBench(const Sample* source, const BlockPicture<Sample>& picture, const BlockTools& tools,
-               const BlockEffort& effort, const RoughSearch<Sample>& rough_search, const BlockTrees* trees);
+               const CellWeights& weights, const BlockEffort& effort,
+               const RoughSearch<Sample>& rough_search, const BlockTrees* trees);
 
     // `step` is the quantisation step of the fragment.
     void start(const BlockPlace& fragment, int32_t step, const BlockPicture<Sample>& picture,
@@ -69,6 +70,7 @@ private:
     const Sample* source_;
     BlockPicture<Sample> canvas_;
     BlockTools tools_;  // step is the step of the fragment
+    const CellWeights& weights_;
     const BlockEffort effort_;
     const RoughSearch<Sample>& rough_search_;
     const BlockTrees* trees_;

@@ -11,11 +11,12 @@ constexpr int64_t kSkipped = kNever >> 16;
 
 template <class Sample>
 RoughSearch<Sample>::RoughSearch(const Sample* source, const BlockPicture<Sample>& coarse,
-                                 const BlockTools& tools, const BlockEffort& effort,
-                                 BlockTreeSearch* trees)
+                                 const BlockTools& tools, const CellWeights& weights,
+                                 const BlockEffort& effort, BlockTreeSearch* trees)
     : coarse_(coarse),
       source_(source),
       tools_(tools),
+      weights_(weights),
       effort_(effort),
       trees_(trees),
       seen_(kPlacedBlocks),
@@ -240,12 +241,13 @@ void RoughSearch<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         }
     }
     for (int i = 0; i < 2; ++i) seen.best[i] = uint8_t(candidates[i].mode);
+    const int weight = weights_.of(block);
     for (int i = 0; i < std::min(effort_.rough, ranking.count); ++i) {
         const int mode = candidates[i].mode;
         if (angle_of(mode) >= 0) predictor.predict(mode, prediction_of(mode));
         const int64_t cost = kModeBits * costs.plain +
                              rough_cost(block, source, prediction_of(mode), step_,
-                                        tools_.quantisation_matrix, coarse_.depth, costs,
+                                        tools_.quantisation_matrix, weight, coarse_.depth, costs,
                                         effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }

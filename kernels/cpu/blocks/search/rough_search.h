@@ -31,7 +31,7 @@ public:
     // `source` and `coarse` have the padded size of the picture; `trees` is null without a
     // dictionary.
     RoughSearch(const Sample* source, const BlockPicture<Sample>& coarse, const BlockTools& tools,
-                const BlockEffort& effort, BlockTreeSearch* trees);
+                const CellWeights& weights, const BlockEffort& effort, BlockTreeSearch* trees);
 
     // `step` is the quantisation step of the fragment.
     void look(int row, int column, int32_t step, const BlockCosts& costs, ThreadTeam& team);
@@ -96,6 +96,7 @@ private:
     const BlockPicture<Sample>& coarse_;
     const Sample* source_;
     const BlockTools tools_;
+    const CellWeights& weights_;
     int32_t step_ = 0;  // equivalent step of independent levels
     const BlockEffort effort_;
     BlockTreeSearch* trees_;

@@ -5,14 +5,15 @@ namespace mmp {
 template <class Sample>
 BlockSearch<Sample>::BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                                  const BlockPicture<Sample>& coarse, const BlockTools& tools,
-                                 const StepChanges& changes, const BlockEffort& effort,
-                                 BlockTreeSearch* trees, ThreadTeam& team)
+                                 const StepChanges& changes, const CellWeights& weights,
+                                 const BlockEffort& effort, BlockTreeSearch* trees,
+                                 ThreadTeam& team)
     : picture_(picture),
       tools_(tools),
       changes_(changes),
       team_(team),
-      rough_search_(source, coarse, tools, effort, trees),
-      bench_(source, picture, tools, effort, rough_search_,
+      rough_search_(source, coarse, tools, weights, effort, trees),
+      bench_(source, picture, tools, weights, effort, rough_search_,
              trees ? &trees->trees : nullptr) {}
 
 template <class Sample>

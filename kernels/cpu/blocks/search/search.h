@@ -14,8 +14,8 @@ public:
     // dictionary. The threads of `team` share the rough search of a fragment.
     BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                 const BlockPicture<Sample>& coarse, const BlockTools& tools,
-                const StepChanges& changes, const BlockEffort& effort, BlockTreeSearch* trees,
-                ThreadTeam& team);
+                const StepChanges& changes, const CellWeights& weights, const BlockEffort& effort,
+                BlockTreeSearch* trees, ThreadTeam& team);
 
     // Finds the plan of least cost for the fragment that begins at (row, column).
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,

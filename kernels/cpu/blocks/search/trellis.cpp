@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cpu/blocks/levels.h"
+#include "cpu/blocks/search/cell_weights.h"
 #include "cpu/runtime/simd.h"
 #include "shared/blocks/search.h"
 
@@ -35,7 +36,7 @@ struct Magnitudes {
     int end;
 
     void gather(const int16_t* coefficients, const Scan& scan);
-    bool small_costs(int32_t step, const BlockCosts& costs) const;
+    bool small_costs(int32_t step, int weight, const BlockCosts& costs) const;
 };
 
 void Magnitudes::gather(const int16_t* coefficients, const Scan& scan) {
@@ -47,7 +48,7 @@ void Magnitudes::gather(const int16_t* coefficients, const Scan& scan) {
 // probability 1/2; a level needs at most 4 bits plus, for magnitudes from one step on, its
 // remainder; an error is at most the larger of the coefficient and half a step; levels save at most
 // the squared coefficients.
-bool Magnitudes::small_costs(int32_t step, const BlockCosts& costs) const {
+bool Magnitudes::small_costs(int32_t step, int weight, const BlockCosts& costs) const {
     using Limits = Costs<int32_t>;
     int64_t saved = 0;
     int32_t most = 0, large = 0;
@@ -59,8 +60,13 @@ bool Magnitudes::small_costs(int32_t step, const BlockCosts& costs) const {
     const int digits = floor_log2(2 * most / step + 2) + 1;
     const int64_t bits = int64_t{end + 8} * 30 + int64_t{large} * 10 * digits;
     const int64_t errors = int64_t{end} * step * step / 4;
-    return saved << 2 * costs.finer >> 2 < Limits::kFar - Limits::kMost &&
-           (errors << 2 * costs.finer >> 2) + bits * (costs.plain + 1) < Limits::kMost;
+    // Errors are computed before they are weighed, so that both have to fit.
+    const int most_weight = larger(weight, kOneWeight);
+    const auto of_errors = [&](int64_t sum) {
+        return weighed(sum << 2 * costs.finer >> 2, most_weight);
+    };
+    return of_errors(saved) < Limits::kFar - Limits::kMost &&
+           of_errors(errors) + bits * (costs.plain + 1) < Limits::kMost;
 }
 
 // For each coefficient and quantiser, the nearest even and the nearest odd level.
@@ -72,7 +78,7 @@ struct Candidates {
     Cost gains[2][kMaxCoded][kQuantisers];       // cost minus the cost of level 0, without the rate
     bool large[kMaxCoded];                       // whether a level exceeds 2
 
-    void find(const Magnitudes& magnitudes, int32_t step, int finer);
+    void find(const Magnitudes& magnitudes, int32_t step, int weight, int finer);
 };
 
 // Decision bits for backtracking. kNonzero, indexed by the state before an even level: this level
@@ -88,6 +94,12 @@ MMP_INLINE auto errors_of(StateInts differences, int finer) {
     return finer ? lanes << (2 * finer - 2) : lanes >> 2;
 }
 
+// weighed() without a product of more bits than its result has.
+template <class Lanes>
+MMP_INLINE Lanes weighed_lanes(Lanes cost, int weight) {
+    return (cost >> kWeightBits) * weight + ((cost & (kOneWeight - 1)) * weight >> kWeightBits);
+}
+
 // Stores the lanes of two vectors interleaved.
 template <class Value, class Lanes>
 MMP_INLINE void store_pairs(Value (*pairs)[2], const Lanes (&lanes)[2]) {
@@ -96,7 +108,7 @@ MMP_INLINE void store_pairs(Value (*pairs)[2], const Lanes (&lanes)[2]) {
 }
 
 template <class Cost>
-MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_t step,
+MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_t step, int weight,
                                             int finer) {
     using Lanes = typename Costs<Cost>::Lanes;
     const int end = magnitudes.end;
@@ -121,9 +133,10 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_
                 few[quantiser] = own < 3 ? own : StateInts{} + 3;
                 StateInts value = ((2 * own - quantiser) * step + 2) >> 2;
                 value = value < kMaxCoefficient ? value : StateInts{} + kMaxCoefficient;
-                const Lanes error = errors_of<Cost>(value - size, finer);
+                Lanes own_gain = errors_of<Cost>(value - size, finer) - dropped;
+                if (weight != kOneWeight) own_gain = weighed_lanes(own_gain, weight);
                 gain[quantiser] = __builtin_convertvector(own != 0, Lanes)
-                                      ? error - dropped
+                                      ? own_gain
                                       : Lanes{} + Costs<Cost>::kFar;
             }
             store_pairs(levels[parity] + k, level);
@@ -323,11 +336,11 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
 
 template <class Cost>
 LevelChoice choose_by_states(const Magnitudes& magnitudes, const int16_t* coefficients,
-                             const Scan& scan, int a, int b, int family, int32_t step,
+                             const Scan& scan, int a, int b, int family, int32_t step, int weight,
                              const BlockCosts& costs, int16_t* levels) {
     constexpr int kBefore[2][kQuantiserStates] = {{0, 2, 4, 6, 5, 1, 3, 7}, {4, 6, 0, 2, 3, 7, 5, 1}};
     Candidates<Cost> candidates;
-    candidates.find(magnitudes, step, costs.finer);
+    candidates.find(magnitudes, step, weight, costs.finer);
     Decisions decisions[kMaxCoded];
     int state;
     int64_t cost =
@@ -351,7 +364,8 @@ LevelChoice choose_by_states(const Magnitudes& magnitudes, const int16_t* coeffi
 }  // namespace
 
 LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, int family,
-                                    int32_t step, const BlockCosts& costs, int16_t* levels) {
+                                    int32_t step, int weight, const BlockCosts& costs,
+                                    int16_t* levels) {
     const Scan& scan = scan_of(a, b);
     memset(levels, 0, scan.count * sizeof *levels);
     Magnitudes magnitudes;
@@ -359,9 +373,9 @@ LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, i
         end_above(coefficients, scan.number.data(), scan.count, first_coefficient(step));
     if (!magnitudes.end) return {-1, 0, 0};
     magnitudes.gather(coefficients, scan);
-    const auto choose = magnitudes.small_costs(step, costs) ? choose_by_states<int32_t>
-                                                            : choose_by_states<int64_t>;
-    return choose(magnitudes, coefficients, scan, a, b, family, step, costs, levels);
+    const auto choose = magnitudes.small_costs(step, weight, costs) ? choose_by_states<int32_t>
+                                                                    : choose_by_states<int64_t>;
+    return choose(magnitudes, coefficients, scan, a, b, family, step, weight, costs, levels);
 }
 
 }  // namespace mmp

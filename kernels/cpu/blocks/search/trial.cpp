@@ -14,9 +14,9 @@ int32_t root_of(int64_t lambda_fixed) {
 }
 
 int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,
-                       const BlockCosts& costs) {
+                       int weight, const BlockCosts& costs) {
     const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);
-    return residual_cost(estimate.cost, energy, estimate.kept << 2 * costs.finer);
+    return residual_cost(estimate.cost, energy, weighed(estimate.kept << 2 * costs.finer, weight));
 }
 
 template <class Sample>
@@ -70,7 +70,7 @@ WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
 template <class Sample>
 void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
                                  const Sample* prediction, const int16_t* coefficients,
-                                 int64_t rest, int mode, int type, int64_t given,
+                                 int64_t rest, int weight, int mode, int type, int64_t given,
                                  const BlockTools& tools, Depth<Sample> depth,
                                  const BlockCosts& costs) {
     const int a = block.a, b = block.b, area = block.area();
@@ -78,7 +78,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     const int family = family_of(mode);
     const LevelChoice choice =
         tools.dependent
-            ? choose_dependent_levels(coefficients, a, b, family, tools.step, costs, tried)
+            ? choose_dependent_levels(coefficients, a, b, family, tools.step, weight, costs, tried)
             : choose_levels<LevelCost<Sample>>(coefficients, a, b, family, tools.step, costs, tried);
     if (choice.last < 0) return;
     int64_t total = given + choice.cost + type_cost(tools, costs, block, mode, type);
@@ -87,7 +87,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     dequantise(tried, a, b, tools, found);
     if (tools.quantisation_matrix) {
         const int64_t error = rest + squared_error(coefficients, found, scan_of(a, b).count);
-        total += costs.of_coefficients(error);
+        total += weighed(costs.of_coefficients(error), weight);
         if (total >= cost) return;
     }
     Sample rebuilt[kMaxBlockArea];
@@ -105,8 +105,8 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
 
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, int strength, Depth<Sample> depth, const BlockCosts& costs,
-                   bool rounded) {
+                   int32_t step, int strength, int weight, Depth<Sample> depth,
+                   const BlockCosts& costs, bool rounded) {
     const int a = block.a, b = block.b, area = block.height() * block.width();
     const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
@@ -115,16 +115,19 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     int64_t energy = costs.of_squares(squares);
     transform_forward(residual, a, b, {}, seen_bits(depth), coefficients);
     if (strength)
-        energy = costs.of_coefficients(
-            weight(coefficients, a, b, strength, energy_of(squares, depth)).all);
+        energy = weighed(costs.of_coefficients(mmp::weight(coefficients, a, b, strength,
+                                                           energy_of(squares, depth)).all),
+                         weight);
+    else
+        weight = kOneWeight;
     const int64_t bare = kind_costs[kBare] + energy;
     if (rounded)
         return std::min(bare, kind_costs[kTransformed] +
-                                  estimated_cost(coefficients, a, b, step, energy, costs));
+                                  estimated_cost(coefficients, a, b, step, energy, weight, costs));
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, kSmooth, step, costs, levels);
     if (choice.last < 0) return bare;
-    const int64_t kept = costs.of_coefficients(choice.kept);
+    const int64_t kept = weighed(costs.of_coefficients(choice.kept), weight);
     return std::min(bare, kind_costs[kTransformed] + residual_cost(choice.cost, energy, kept));
 }
 
@@ -134,7 +137,7 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
                                                int64_t, int, const BlockTools&, Depth<Sample>,     \
                                                int16_t (*)[kMaxCoded]);                            \
     template struct Trial<Sample>;                                                                 \
-    template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t, int,     \
+    template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t, int, int, \
                                 Depth<Sample>, const BlockCosts&, bool);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)

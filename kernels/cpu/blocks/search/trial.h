@@ -5,6 +5,7 @@
 
 #include "cpu/blocks/coder.h"
 #include "cpu/blocks/quantisation_matrix.h"
+#include "cpu/blocks/search/cell_weights.h"
 #include "cpu/blocks/search/levels.h"
 #include "cpu/blocks/search/trellis.h"
 #include "cpu/runtime/distortion.h"
@@ -51,9 +52,9 @@ WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
                                   int16_t (*coefficients)[kMaxCoded]);
 
 // Returns the estimated RD cost of a residual: rate of its levels plus energy that the levels do
-// not represent.
+// not represent. `energy` is weighed already.
 int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,
-                       const BlockCosts& costs);
+                       int weight, const BlockCosts& costs);
 
 template <class Sample>
 struct Trial {
@@ -64,20 +65,23 @@ struct Trial {
 
     // try_bare tries the prediction without a residual, try_residual with one; each becomes the
     // best trial if it is cheaper. The argument `cost` covers the symbols up to the kind; `energy`
-    // is the cost of the squared prediction error; `rest` comes from transform_residual().
+    // is the cost of the squared prediction error; `rest` comes from transform_residual(). `weight`
+    // is that of the block, and counts with a quantisation matrix.
     void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
                   int64_t energy);
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                      const int16_t* coefficients, int64_t rest, int mode, int type, int64_t cost,
-                      const BlockTools& tools, Depth<Sample> depth, const BlockCosts& costs);
+                      const int16_t* coefficients, int64_t rest, int weight, int mode, int type,
+                      int64_t cost, const BlockTools& tools, Depth<Sample> depth,
+                      const BlockCosts& costs);
 };
 
 // Estimates the RD cost of a prediction, with or without a residual, from the cosine transform; it
 // ignores the rounding of the inverse transform. Levels are chosen as for a smooth mode, or rounded
-// if `rounded`. `strength` is the strength of the quantisation matrix.
+// if `rounded`. `strength` is the strength of the quantisation matrix, with which the weight of the
+// block counts.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, int strength, Depth<Sample> depth, const BlockCosts& costs,
-                   bool rounded);
+                   int32_t step, int strength, int weight, Depth<Sample> depth,
+                   const BlockCosts& costs, bool rounded);
 
 }  // namespace mmp

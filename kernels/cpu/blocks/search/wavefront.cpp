@@ -23,13 +23,14 @@ template <class Sample>
 Wavefront<Sample>::Wavefront(const Sample* source, BlockPicture<Sample>& picture,
                              const BlockTools& tools, const BlockEffort& effort,
                              StepChanges& changes, const std::vector<int64_t>& lambdas,
-                             ThreadTeam& team)
+                             const CellWeights& weights, ThreadTeam& team)
     : source_(source),
       picture_(picture),
       tools_(tools),
       effort_(effort),
       changes_(changes),
       lambdas_(lambdas),
+      weights_(weights),
       team_(team),
       side_(1 << tools.fragment_log2),
       rows_((picture.height + side_ - 1) / side_),
@@ -49,7 +50,7 @@ template <class Sample>
 Wavefront<Sample>::Worker::Worker(Wavefront& wavefront)
     : costs(wavefront.picture_.depth.extra(), wavefront.tools_.fine_contexts),
       search(wavefront.source_, wavefront.picture_, wavefront.coarse_, wavefront.tools_,
-             wavefront.changes_, wavefront.effort_, nullptr, alone),
+             wavefront.changes_, wavefront.weights_, wavefront.effort_, nullptr, alone),
       counter(wavefront.picture_, wavefront.tools_, wavefront.changes_, nullptr,
               BlockCounter(models)) {}
 

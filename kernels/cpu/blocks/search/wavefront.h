@@ -28,7 +28,7 @@ public:
     // `picture`. `changes` and `lambdas` hold the step change and the lambda of each fragment.
     Wavefront(const Sample* source, BlockPicture<Sample>& picture, const BlockTools& tools,
               const BlockEffort& effort, StepChanges& changes, const std::vector<int64_t>& lambdas,
-              ThreadTeam& team);
+              const CellWeights& weights, ThreadTeam& team);
     ~Wavefront();
 
     // Searches all fragments. An exception of `take` ends the search and is thrown again.
@@ -62,6 +62,7 @@ private:
     const BlockEffort effort_;
     StepChanges& changes_;
     const std::vector<int64_t>& lambdas_;
+    const CellWeights& weights_;
     ThreadTeam& team_;
     const int side_, rows_, columns_, lag_;
     const BlockPicture<Sample> coarse_;

@@ -32,6 +32,7 @@ from mmpcodec.reference.blocks.prediction import (
     predict_from,
     surrounding,
 )
+from mmpcodec.reference.blocks.search.cell_weights import weight_in
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import COARSE_SIZE, Effort
 from mmpcodec.reference.blocks.search.trees import FoundTree, find_trees
@@ -86,6 +87,8 @@ class RoughSearch:
     effort : Effort
     rate_model : {"adaptive", "log2"}
         How the rates of indices in trees are computed; see ``index_costs``.
+    cells : array or None
+        See ``weight_in``.
 
     Attributes
     ----------
@@ -101,11 +104,13 @@ class RoughSearch:
         picture: BlockPicture,
         effort: Effort,
         rate_model: str = RATE_MODELS[0],
+        cells: np.ndarray | None = None,
     ):
         self.source = source
         self.picture = picture
         self.effort = effort
         self.rate_model = rate_model
+        self.cells = cells
         self.trees: dict[BlockPlace, FoundTree] = {}
         trees = picture.trees
         self.copies = CopySearch(trees.models, trees.dictionaries, trees.copies) if trees else None
@@ -223,8 +228,9 @@ class RoughSearch:
             # Templates join only if at most one other mode has a smaller difference.
             if rated[0] < found[1][0]:
                 found = sorted([*found, rated], key=lambda candidate: candidate[:2])
+        weight = weight_in(self.cells, place)
         whole = min(
-            MODE_BITS * costs.plain + rough_cost(difference, place, step, strength, costs)
+            MODE_BITS * costs.plain + rough_cost(difference, place, step, strength, costs, weight)
             for _, _, difference in found[: self.effort.rough]
         )
         return whole, [mode for _, mode, _ in found[: self.effort.kept]]

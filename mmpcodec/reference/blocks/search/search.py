@@ -26,6 +26,7 @@ from mmpcodec.reference.blocks.partition import (
     is_outside,
     pad,
 )
+from mmpcodec.reference.blocks.search.cell_weights import weight_in
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import EFFORTS, Effort
 from mmpcodec.reference.blocks.search.rough_search import NEVER, RoughSearch
@@ -77,6 +78,8 @@ class BlockSearch:
     effort : Effort
     rate_model : {"adaptive", "log2"}
         How the rates of indices in trees are computed; see ``index_costs``.
+    cells : array or None
+        See ``weight_in``.
     """
 
     def __init__(
@@ -85,11 +88,13 @@ class BlockSearch:
         picture: BlockPicture,
         effort: Effort,
         rate_model: str = RATE_MODELS[0],
+        cells: np.ndarray | None = None,
     ):
         self.source = source
         self.picture = picture
         self.effort = effort
-        self.rough_search = RoughSearch(source, picture, effort, rate_model)
+        self.cells = cells
+        self.rough_search = RoughSearch(source, picture, effort, rate_model, cells)
 
     def find(self, fragment: BlockPlace, costs: BlockCosts) -> list[BlockNode]:
         """Find the cheapest partition of a fragment.
@@ -162,7 +167,8 @@ class BlockSearch:
     def _whole(self, place: BlockPlace, bound: int) -> Outcome | None:
         """Find the cheapest way to code a block without a split."""
         picture, units, costs = self.picture, self.picture.units, self.costs
-        trial = Trial(place, self.source[place.slices], bound, costs)
+        weight = weight_in(self.cells, place)
+        trial = Trial(place, self.source[place.slices], bound, costs, weight)
         cost = costs.of_flag(units, place, LEAF, ternary=picture.tools.ternary)
         if picture.trees and picture.trees.may_be(place):
             not_tree, is_tree = costs.tree[place.size, units.tree_context(place)].tolist()
@@ -285,7 +291,8 @@ def encode_blocks(
     lambdas = fragments.lambdas(lambda_fixed)
     writer = SymbolWriter(block_syntax(tools.dictionary))
     cells = CellRates(plane.shape, writer.tally)
-    search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
+    source = pad(plane).astype(np.int64)
+    search = BlockSearch(source, picture, EFFORTS[effort], rate_model, fragments.cells)
     line = None if picture.trees else ModelLine(picture)
     for fragment in picture.fragments(progress):
         models = line.models_at(fragment) if line else picture.models

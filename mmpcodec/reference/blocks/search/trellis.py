@@ -16,6 +16,7 @@ from mmpcodec.reference.blocks.levels import (
     sum_class,
 )
 from mmpcodec.reference.blocks.partition import BlockPlace
+from mmpcodec.reference.blocks.search.cell_weights import ONE, weighed
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import Scan, scan_of
 
@@ -47,7 +48,7 @@ Candidates = dict[tuple[int, int], tuple[int, int]]
 """A size and its cost beyond that of level 0, but for the rate, by parity and quantiser."""
 
 
-def candidates_of(size: int, step: int, costs: BlockCosts) -> Candidates:
+def candidates_of(size: int, step: int, costs: BlockCosts, weight: int = ONE) -> Candidates:
     """Return the even and the odd size of each quantiser that are nearest to a coefficient's."""
     floor = min(2 * size // step, MOST_LEVEL - 2)
     upper = int(2 * (2 * size - floor * step) >= step)
@@ -58,7 +59,7 @@ def candidates_of(size: int, step: int, costs: BlockCosts) -> Candidates:
             if level:
                 beyond = value_of(level, quantiser, step) - size
                 gain = costs.of_coefficients(beyond * beyond) - dropped
-                found[level & 1, quantiser] = level, gain
+                found[level & 1, quantiser] = level, weighed(gain, weight)
     return found
 
 
@@ -89,7 +90,12 @@ class Rates:
 
 
 def choose_dependent_levels(
-    coefficients: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts, family: int = 0
+    coefficients: np.ndarray,
+    place: BlockPlace,
+    step: int,
+    costs: BlockCosts,
+    family: int = 0,
+    weight: int = ONE,
 ) -> np.ndarray | None:
     """Quantise coefficients dependently with a low rate-distortion cost.
 
@@ -100,6 +106,8 @@ def choose_dependent_levels(
     ----------
     coefficients, place, step, costs, family
         As in ``choose_levels``.
+    weight : int
+        How much errors count, in 1/16.
 
     Returns
     -------
@@ -116,7 +124,7 @@ def choose_dependent_levels(
     rates = Rates(order, place, costs, family)
     paths: list[Path | None] = [None] * STATES
     for k in reversed(range(len(sizes))):
-        candidates = candidates_of(sizes[k], step, costs)
+        candidates = candidates_of(sizes[k], step, costs, weight)
         paths = _extended(paths, order, k, rates, candidates)
         if sizes[k] > first:
             # The last level is never 0, so the bit of the model "zero" is not coded for it.

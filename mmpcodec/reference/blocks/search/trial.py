@@ -13,6 +13,7 @@ from mmpcodec.reference.blocks.coder import mode_family, residual_of
 from mmpcodec.reference.blocks.dependent import dequantised
 from mmpcodec.reference.blocks.partition import Block, BlockPlace
 from mmpcodec.reference.blocks.quantisation_matrix import Weighted, weighted
+from mmpcodec.reference.blocks.search.cell_weights import ONE, weighed
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_levels
 from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
@@ -54,6 +55,8 @@ class Trial:
     bound : int
         Only ways that cost less than this are kept, in 1/16 squared error.
     costs : BlockCosts
+    weight : int
+        How much errors count with a quantisation matrix, in 1/16.
 
     Attributes
     ----------
@@ -65,8 +68,16 @@ class Trial:
         Its decoded samples.
     """
 
-    def __init__(self, place: BlockPlace, source: np.ndarray, bound: int, costs: BlockCosts):
+    def __init__(
+        self,
+        place: BlockPlace,
+        source: np.ndarray,
+        bound: int,
+        costs: BlockCosts,
+        weight: int = ONE,
+    ):
         self.place = place
+        self.weight = weight
         self.source = source
         self.cost = bound
         self.costs = costs
@@ -81,7 +92,8 @@ class Trial:
         if cost >= self.cost:
             return
         difference = self.source - samples
-        self.take(cost + error_of(difference, self.place, strength, self.costs), block, samples)
+        error = error_of(difference, self.place, strength, self.costs, self.weight)
+        self.take(cost + error, block, samples)
 
     def take(self, cost: int, block: Block, samples: np.ndarray) -> None:
         """Keep a block if it is the cheapest so far; ``cost`` is its D + lambda * R."""
@@ -124,7 +136,6 @@ class Trial:
         tools: BlockTools,
     ) -> None:
         """Try a block, whose levels are not chosen yet, by its type of transform."""
-        choose = choose_dependent_levels if tools.dependent else choose_levels
         place, costs, depth = self.place, self.costs, self.costs.depth
         family, strength = mode_family(block.mode), tools.quantisation_matrix
         weighs: Weighted | None = None
@@ -138,7 +149,11 @@ class Trial:
                 coefficients = weighs.coefficients
             if block.trained:
                 coefficients = forward_low(coefficients, place, block.mode)
-        levels = choose(coefficients, place, tools.step, costs, family)
+        if tools.dependent:
+            weight = self.weight if weighs else ONE
+            levels = choose_dependent_levels(coefficients, place, tools.step, costs, family, weight)
+        else:
+            levels = choose_levels(coefficients, place, tools.step, costs, family)
         if levels is None:
             return
         total = cost + cost_of_levels(levels, place, costs, tools.dependent, family)
@@ -148,7 +163,7 @@ class Trial:
         residual = residual_of(found, place, block, tools, depth)
         samples = np.clip(prediction + residual, 0, most(depth))
         if error is not None:
-            total += costs.of_coefficients(error)
+            total += weighed(costs.of_coefficients(error), self.weight)
         elif total < self.cost:
             total += costs.of_error(self.source - samples)
         self.take(total, replace(block, levels=levels), samples)
@@ -162,20 +177,28 @@ def weighted_of(
     return weighted(coefficients, place.height, place.width, strength, energy)
 
 
-def error_of(difference: np.ndarray, place: BlockPlace, strength: int, costs: BlockCosts) -> int:
+def error_of(
+    difference: np.ndarray, place: BlockPlace, strength: int, costs: BlockCosts, weight: int = ONE
+) -> int:
     """Return the distortion of a difference of samples, in 1/16 squared error.
 
-    With quantisation matrix it is that of the weighted coefficients of its cosine transform.
+    With quantisation matrix it is that of the weighted coefficients of its cosine transform, times
+    the weight of the block, which is in 1/16.
     """
     if not strength:
         return costs.of_error(difference)
     coefficients = forward(difference, False, costs.depth)
     found = weighted_of(coefficients, difference, place, strength, costs.depth)
-    return costs.of_coefficients(found.error(np.zeros_like(coefficients)))
+    return weighed(costs.of_coefficients(found.error(np.zeros_like(coefficients))), weight)
 
 
 def rough_cost(
-    difference: np.ndarray, place: BlockPlace, step: int, strength: int, costs: BlockCosts
+    difference: np.ndarray,
+    place: BlockPlace,
+    step: int,
+    strength: int,
+    costs: BlockCosts,
+    weight: int = ONE,
 ) -> int:
     """Estimate the cost of a prediction, with or without a residual, whichever is cheaper.
 
@@ -192,6 +215,8 @@ def rough_cost(
     strength : int
         Strength of the quantisation matrix.
     costs : BlockCosts
+    weight : int
+        How much errors count with a quantisation matrix, in 1/16.
 
     Returns
     -------
@@ -199,7 +224,7 @@ def rough_cost(
         Cost in 1/16 squared error, without the bits of the mode.
     """
     bare, transformed = costs.kind[place.size, 1].tolist()
-    energy = error_of(difference, place, strength, costs)
+    energy = error_of(difference, place, strength, costs, weight)
     coefficients = forward(difference, False, costs.depth)
     if strength:
         weighs = weighted_of(coefficients, difference, place, strength, costs.depth)
@@ -209,5 +234,7 @@ def rough_cost(
         return bare + energy
     rest = coefficients - transform.dequantised(levels, step)
     kept = costs.of_coefficients(int((coefficients * coefficients - rest * rest).sum()))
+    if strength:
+        kept = weighed(kept, weight)
     left = max(energy - kept, 0)  # kept can exceed energy: the integer basis is not orthonormal
     return min(bare + energy, transformed + cost_of_levels(levels, place, costs) + left)
