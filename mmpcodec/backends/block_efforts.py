@@ -121,8 +121,8 @@ CUDA_EFFORTS = {
 """The efforts of backend cuda, whose tools need other limits."""
 
 _EFFORTS = (
-    (2, 3, 1, 24, 2, 1, False, 64, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
-    (2, 4, 1, 50, 0, 1, False, 64, 0, True, 5, 2, 8, True, 95, 98, 24, 0),
+    (2, 3, 1, 24, 2, 1, False, 64, 6, True, 5, 1, 4, True, 94, 98, 40, 200),
+    (2, 4, 1, 50, 0, 1, False, 64, 10, True, 5, 2, 8, True, 95, 98, 24, 0),
     (3, 5, 3, 40, 0, 2, False, ALWAYS, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
     (3, 6, 3, 80, 0, 3, False, ALWAYS, 24, True, 8, 3, 16, True, 95, 97, 24, 600),
     (4, 6, 4, 100, 0, 3, False, 96, 24, True, 10, 3, 24, True, 89, 93, 0, 500),
