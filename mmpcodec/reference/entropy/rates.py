@@ -47,9 +47,14 @@ def rate_table() -> np.ndarray:
     (2**18,) int64 array
         Entry i is log2(i), in 1/4096 bit; entry 0 is 0 and not used.
     """
-    values = np.arange(2 * MAX_TOTAL, dtype=np.uint64)
-    values[0] = 1
-    return _logarithms(values)
+    table = np.zeros(2 * MAX_TOTAL, np.int64)
+    table[MAX_TOTAL:] = _logarithms(np.arange(MAX_TOTAL, 2 * MAX_TOTAL, dtype=np.uint64))
+    # Halving a number subtracts 1 from its logarithm, so that the upper half holds all others.
+    first = MAX_TOTAL
+    while first > 1:
+        table[first // 2 : first] = table[first : 2 * first : 2] - (1 << RATE_FRACTION_BITS)
+        first //= 2
+    return table
 
 
 def _logarithms(values: np.ndarray) -> np.ndarray:
@@ -58,10 +63,12 @@ def _logarithms(values: np.ndarray) -> np.ndarray:
     mantissa = values << (np.uint64(31) - exponent)
     result = exponent
     for _ in range(RATE_FRACTION_BITS + 1):
-        mantissa = (mantissa * mantissa) >> np.uint64(31)
+        mantissa *= mantissa
+        mantissa >>= np.uint64(31)
         above_two = mantissa >> np.uint64(32)
         mantissa >>= above_two
-        result = (result << np.uint64(1)) | above_two
+        result <<= np.uint64(1)
+        result |= above_two
     return ((result + np.uint64(1)) >> np.uint64(1)).astype(np.int64)
 
 
