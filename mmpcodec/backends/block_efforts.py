@@ -43,7 +43,7 @@ class BlockEffort:
         passes.
     matching : int
         Factor for template matching: the rough search tests the mode only if the least SATD of the
-        other modes passes.
+        other modes passes, for a step of at most ``MOST_MATCHED_STEP``.
     rounded : bool
         Whether the rough search estimates the rate of rounded levels, instead of choosing levels by
         rate-distortion optimisation.

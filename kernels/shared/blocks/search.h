@@ -13,6 +13,9 @@ constexpr int64_t kNever = int64_t{1} << 61;
 // excluded.
 constexpr int kReach = 8;
 constexpr int kModeBits = 5;  // bits that the rough search assumes per mode
+// Largest step, in 1/16, for which a residual is large enough for template matching: what repeats in
+// a text or a halftone leaves residuals that do not grow with the step.
+constexpr int32_t kMostMatchedStep = 256;
 
 // Squared error of a coefficient, in 1/16 squared error of samples with 8 + `finer` bits.
 template <class Cost>

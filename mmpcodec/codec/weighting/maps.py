@@ -53,10 +53,10 @@ def check_roi(roi: Any, shape: tuple[int, ...]) -> np.ndarray | None:
         return None
     array = np.asarray(roi)
     if not (np.issubdtype(array.dtype, np.integer) or array.dtype == bool):
-        raise ParameterError(f"roi of type {array.dtype}: must be integers")
+        raise ParameterError(f"roi of type {array.dtype}: must be integers; round them")
     if array.shape != shape[:2]:
         raise ParameterError(
-            f"roi of shape {array.shape}: must be {shape[:2]}, that of the picture"
+            f"roi of shape {array.shape}: must be {shape[:2]}, that of the picture; resize it"
         )
     least, most = int(array.min()), int(array.max())
     if least < -MOST_IMPORTANCE or most > MOST_IMPORTANCE:

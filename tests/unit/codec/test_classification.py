@@ -152,7 +152,7 @@ def slope_with_lines(height, width):
 
 
 @pytest.mark.parametrize(
-    ("shape", "lam", "preset"), [((128, 160), 300, "photo"), ((192, 256), 60, "mixed")]
+    ("shape", "lam", "preset"), [((128, 160), 300, "photo"), ((192, 256), 40, "mixed")]
 )
 def test_smooth_pictures_with_trees_are_also_tried_without(shape, lam, preset):
     picture = slope_with_lines(*shape)

@@ -205,9 +205,9 @@ void RoughSearch<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     };
     // Whether the mean difference per sample, times the factor, is at least the quantisation step
     // in 1/16 of a sample's unit.
-    const auto is_large = [&](int32_t difference, int factor) {
+    const auto is_large = [&](int32_t difference, int factor, int32_t step) {
         return factor == kAlways || factor * int64_t{difference} >=
-                                        int64_t{step_} << (a + b + costs.finer);
+                                        int64_t{step} << (a + b + costs.finer);
     };
     for (const int mode : {kAverage, kPlanar}) ranking.add(mode, look(mode));
     const int32_t simple = std::min(candidates[0].difference, candidates[1].difference);
@@ -220,7 +220,7 @@ void RoughSearch<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         const int32_t difference = of_planes[mode - kCrossComponent] = look(mode);
         planes_suffice |= !effort_.every_angle && int64_t{3} * difference < int64_t{2} * simple;
     }
-    if (is_large(simple, effort_.angles) && !planes_suffice) {
+    if (is_large(simple, effort_.angles, step_) && !planes_suffice) {
         ModeDifferences<Sample> of_modes(source, predictor.references(), predictor.smooth(), a, b,
                                          coarse_.depth);
         look_at_angles(block, costs, of_modes, ranking);
@@ -232,7 +232,8 @@ void RoughSearch<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     if (slow >> kCrossComponent) ranking.sort(sorted);
     // Template matching is slow: it runs only where the other modes leave a large SATD, and counts
     // only if at most one other mode is better.
-    if (slow >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
+    if (slow >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching,
+                                           std::min(step_, kMostMatchedStep))) {
         const int32_t difference = look(kTemplates);
         seen.templates = difference < candidates[1].difference;
         if (seen.templates) {

@@ -54,10 +54,9 @@ __device__ PlaneView view_of(const BlockPicture& picture) {
 
 // Whether the mean difference per sample, times the factor, is at least the quantisation step in
 // 1/16 of a sample's unit.
-__device__ bool is_large(const BlockPicture& picture, const RoughBlock& block, int difference,
-                         int factor) {
-    return factor == kAlways || factor * int64_t{difference} >= int64_t{picture.step}
-                                                                    << (block.a + block.b);
+__device__ bool is_large(const RoughBlock& block, int difference, int factor, int32_t step) {
+    return factor == kAlways ||
+           factor * int64_t{difference} >= int64_t{step} << (block.a + block.b);
 }
 
 // Writes the prediction of a block by a mode to memory.prediction, row by row.
@@ -194,7 +193,8 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
         return y < min(top + block.side, picture.height) ? block.left : 0;
     };
     const auto decoded = [&](int y, int x) { return x < end_of(y); };
-    if (!picture.templates || !is_large(picture, block, best, picture.effort.matching) ||
+    const int32_t step = min(int32_t(picture.step), kMostMatchedStep);
+    if (!picture.templates || !is_large(block, best, picture.effort.matching, step) ||
         !templates_allowed(decoded, row, column, a, b))
         return modes;
     if (threadIdx.x == 0) memory.sums[kTemplates] = 0;
@@ -302,7 +302,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     load_block(picture, memory, block);
     const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
     int count = look_at(memory, block, 1 << kAverage | 1 << kPlanar, 0);
-    if (is_large(picture, block, min(difference(kAverage), difference(kPlanar)), effort.angles))
+    if (is_large(block, min(difference(kAverage), difference(kPlanar)), effort.angles, picture.step))
         count = look_at_angles(picture, memory, block, rough_modes, count);
     rank_modes(memory, count);
     count = rank_templates(picture, memory, block, count);

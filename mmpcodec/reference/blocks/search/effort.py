@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 COARSE_SIZE = 16
 """Side, in samples, of the blocks in which the rough search coarsens the source."""
+MOST_MATCHED_STEP = 256
+"""Largest quantisation step, in 1/16 of a unit, for which a residual is large enough for template
+matching: what repeats in a text or a halftone leaves residuals that do not grow with the step."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Effort:
     matching : int
         The rough search tries template matching, which is slow, only if the least Hadamard
         difference of the other modes times this number is at least one quantisation step for each
-        sample.
+        sample, of a step of at most ``MOST_MATCHED_STEP``.
     """
 
     kept: int

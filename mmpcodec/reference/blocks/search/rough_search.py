@@ -34,7 +34,7 @@ from mmpcodec.reference.blocks.prediction import (
 )
 from mmpcodec.reference.blocks.search.cell_weights import weight_in
 from mmpcodec.reference.blocks.search.costs import BlockCosts
-from mmpcodec.reference.blocks.search.effort import COARSE_SIZE, Effort
+from mmpcodec.reference.blocks.search.effort import COARSE_SIZE, MOST_MATCHED_STEP, Effort
 from mmpcodec.reference.blocks.search.trees import FoundTree, find_trees
 from mmpcodec.reference.blocks.search.trial import hadamard_difference, rough_cost
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
@@ -249,7 +249,8 @@ class RoughSearch:
         """
         tools, area = self.picture.fragment_tools, place.height * place.width
         decoded = self._decoded_samples(place)
-        large = self.effort.matching * least >= independent_step(tools) * area << costs.finer
+        step = min(independent_step(tools), MOST_MATCHED_STEP)
+        large = self.effort.matching * least >= step * area << costs.finer
         if not (tools.templates and large and has_place(decoded, place)):
             return None
         prediction = average_of_places(
