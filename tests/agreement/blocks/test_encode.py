@@ -33,6 +33,7 @@ from mmpcodec.reference.blocks.partition import (
     Block,
     is_outside,
 )
+from mmpcodec.reference.blocks.search.effort import MOST_MATCHED_STEP
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.scales import LEAF
@@ -83,6 +84,19 @@ def test_templates(fragment_size, templates, height, width):
     check(picture, params)
     units = CPU.encode(PlaneTask(picture, params)).trace.units
     assert (units[..., 2] == TEMPLATES).sum() > 6
+
+
+def test_templates_serve_what_repeats_at_any_step():
+    """Residuals of repeats do not grow with the step, so a large one does not rule templates out."""
+    glyph = (np.random.default_rng(2).random((9, 11)) < 0.5) * 60 + 60
+    picture = np.tile(glyph, (6, 6))[:48, :64].astype(np.uint8)
+    sizes = []
+    for lam in (150, 300, 600):
+        params = EncodeParams.from_options(lam, preset="photo", effort=1, fragment_size=32, **BASIC)
+        assert params.coded_tools.step > 2 * MOST_MATCHED_STEP
+        check(picture, params, [1])
+        sizes.append(len(CPU.encode(PlaneTask(picture, params)).payload))
+    assert sizes[0] > sizes[1] > sizes[2]
 
 
 @pytest.mark.parametrize("dependent", [False, True])

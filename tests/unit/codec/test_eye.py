@@ -1,5 +1,6 @@
 """Tuned for the eye: importance by masking, errors that are seen, and the tools of the files."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from mmpcodec.codec.weighting.maps import Weighting
 from mmpcodec.codec.weighting.masking import cell_weights, masked, masking
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.pictures.readers import WholeReader
+from mmpcodec.presets import PRESETS, for_eye
 from mmpcodec.reference.blocks.search.seen_errors import seen_errors
 
 ROOT = Path(__file__).parents[3]
@@ -80,6 +82,17 @@ def test_cells_weigh_errors_that_are_compared():
     ]
     assert errors[1][0, 0] == pytest.approx(errors[0][0, 0] * (4 + 16 + 8 + 20) / 64)
     assert errors[1][0, 1] == pytest.approx(errors[0][0, 1] * (64 + 10) / 32)
+
+
+def test_cells_count_where_errors_are_weighed_by_frequency(picture):
+    cells = cell_weights(picture, 8)
+    weighting = Weighting(masked(None, picture, 8), strength=6, cells=cells)
+    tools = for_eye(PRESETS["photo"])
+    assert weighting.fragments(tools, picture.shape).cells is cells
+    still = replace(tools, delta_step=False)
+    assert weighting.fragments(still, picture.shape).cells is cells
+    assert weighting.fragments(for_eye(PRESETS["mixed"]), picture.shape).cells is None
+    assert weighting.fragments(PRESETS["text"], picture.shape) is None
 
 
 def test_masking_is_added_to_the_importance_of_pixels(picture):
