@@ -87,7 +87,7 @@ def test_templates(fragment_size, templates, height, width):
 
 
 def test_templates_serve_what_repeats_at_any_step():
-    """Residuals of repeats do not grow with the step, so a large one does not rule templates out."""
+    """Residuals of repeats do not grow with the step: a large step does not rule templates out."""
     glyph = (np.random.default_rng(2).random((9, 11)) < 0.5) * 60 + 60
     picture = np.tile(glyph, (6, 6))[:48, :64].astype(np.uint8)
     sizes = []
