@@ -27,8 +27,7 @@ from mmpcodec import pictures, presets
 from mmpcodec.bench.curves import Curve, delta
 from mmpcodec.bench.metrics import measure, metric_of
 from mmpcodec.codec import tile_coding
-from mmpcodec.codec.layers import tasks
-from mmpcodec.codec.weighting import masking, tuned_errors
+from mmpcodec.codec.weighting import masking
 
 LAMBDAS = (6, 16, 40, 100)
 METRICS = ("ssimulacra2", "butteraugli_3")
@@ -56,7 +55,7 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("EYE_WEIGHTS", (presets, tuned_errors, tasks), tuple(range(16))),
+    Setting("EYE_WEIGHTS", (presets, masking), tuple(range(16))),
     Setting("SEEN_CHROMA", (tile_coding,), (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)),
     Setting("SLOPE", (masking,), tuple((tenths, 10) for tenths in range(2, 15, 2))),
     Setting("LEAST_VARIANCE", (masking,), (15, 30, 60, 100, 160)),

@@ -79,9 +79,12 @@ void take_fragments(const std::optional<Fragments>& given, Plane plane, const Bl
     options.changes.assign(changes.data(), changes.data() + changes.size());
     options.lambdas.assign(lambdas.data(), lambdas.data() + lambdas.size());
     if (!cells) return;
-    const auto across = [](int length) { return size_t(length + 7) >> kCellLog2; };
+    const auto across = [](int length) {
+        return size_t(length + (1 << kCellLog2) - 1) >> kCellLog2;
+    };
     if (cells->shape(0) != across(plane.height) || cells->shape(1) != across(plane.width))
         throw std::invalid_argument("a map of cells of another size");
+    if (!tools.quantisation_matrix) return;
     options.cell_weights.values.assign(cells->data(), cells->data() + cells->size());
     options.cell_weights.columns = int(cells->shape(1));
 }

@@ -20,12 +20,12 @@ from mmpcodec.codec.tile_coding import (
 )
 from mmpcodec.codec.weighting.filling import filled
 from mmpcodec.codec.weighting.maps import Weighting
-from mmpcodec.codec.weighting.masking import cell_weights, masked
+from mmpcodec.codec.weighting.masking import eye_weighting
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, layer_names, weight_of
 from mmpcodec.params import EYE, EncodeParams
-from mmpcodec.presets import EYE_WEIGHTS, PRESETS, lossless_tools
+from mmpcodec.presets import PRESETS, lossless_tools
 from mmpcodec.reference.colour import NO_ROTATION, Rotation, widened
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
@@ -135,8 +135,7 @@ class _Layers:
         self.weighting = Weighting(tile.roi, seen)
         if candidates[0].tune == EYE and self.lam > 0:
             shown = samples_on_host(self.samples)
-            found, cells = masked(tile.roi, shown, tile.depth), cell_weights(shown, tile.depth)
-            self.weighting = Weighting(found, seen, EYE_WEIGHTS, cells)
+            self.weighting = eye_weighting(tile.roi, shown, tile.depth, seen)
         self._planes: dict[Layout, tuple[list[Any], Rotation]] = {}
 
     def planes(self, layout: Layout) -> tuple[list[Any], Rotation]:

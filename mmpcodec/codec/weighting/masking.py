@@ -9,8 +9,9 @@ All arithmetic is in integers, so that every machine writes equal bytes.
 
 import numpy as np
 
-from mmpcodec.codec.weighting.maps import MOST_IMPORTANCE
+from mmpcodec.codec.weighting.maps import MOST_IMPORTANCE, Weighting
 from mmpcodec.depth import coded_depth, extra_bits
+from mmpcodec.presets import EYE_WEIGHTS
 from mmpcodec.reference.blocks.search.cell_weights import CELL, MOST_WEIGHT, ONE
 from mmpcodec.reference.colour import widened
 from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
@@ -91,7 +92,11 @@ def masking(samples: np.ndarray, depth: int) -> np.ndarray:
     >>> masking(np.hstack([flat, busy]), 8).tolist()
     [[1, -5]]
     """
-    logarithms = _log_variances(samples, depth)
+    return _importance_of(_log_variances(samples, depth))
+
+
+def _importance_of(logarithms: np.ndarray) -> np.ndarray:
+    """Return the importance of areas from the logarithms of the variances of their cells."""
     counts = _area_sums(np.ones_like(logarithms))
     usual = USUAL_LOG_VARIANCE + FRACTION.bit_length() - 1
     excess = _area_sums(logarithms) - (counts * usual << RATE_FRACTION_BITS)
@@ -104,31 +109,20 @@ _CELL_WEIGHTS = np.rint(ONE * 2.0 ** (np.arange(-_MOST_PARTS, _MOST_PARTS + 1) /
 """Weights of cells, from the least to the largest."""
 
 
-def cell_weights(samples: np.ndarray, depth: int) -> np.ndarray:
-    """Return how much errors count in the cells of a picture, beside the others of their area.
+def _weights_of(logarithms: np.ndarray) -> np.ndarray:
+    """Return how much errors count in the cells, beside the others of their area.
 
     Parameters
     ----------
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-    depth : int
-        Bits per sample.
+    logarithms : (R, C) int array
+        What ``_log_variances`` returns.
 
     Returns
     -------
-    (ceil(H / 8), ceil(W / 8)) uint8 array
+    (R, C) uint8 array
         In 1/16, from 4 to 64. A weight falls with the variance of the cell's luma; 16 is that of a
         cell whose logarithm is the mean of its area.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mmpcodec.codec.weighting.masking import cell_weights
-    >>> edge = np.full((32, 32), 100, np.uint8)
-    >>> edge[:, 20:] = 200
-    >>> cell_weights(edge, 8)[0].tolist()
-    [21, 21, 7, 21]
     """
-    logarithms = _log_variances(samples, depth)
     shape, cells = logarithms.shape, AREA // CELL
     counts, sums = (
         _area_sums(each).repeat(cells, axis=0).repeat(cells, axis=1)[: shape[0], : shape[1]]
@@ -140,10 +134,34 @@ def cell_weights(samples: np.ndarray, depth: int) -> np.ndarray:
     return _CELL_WEIGHTS[np.clip(parts, -_MOST_PARTS, _MOST_PARTS) + _MOST_PARTS].astype(np.uint8)
 
 
-def masked(roi: np.ndarray | None, samples: np.ndarray, depth: int) -> np.ndarray:
-    """Return the importance of pixels with that of masking added, an (H, W) int8 array."""
+def eye_weighting(
+    roi: np.ndarray | None, samples: np.ndarray, depth: int, seen: np.ndarray | None
+) -> Weighting:
+    """Return how much the pixels of a tile count for the eye.
+
+    Parameters
+    ----------
+    roi : (H, W) int8 array or None
+        Importance that was asked for, to which that of masking is added.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+    depth : int
+        Bits per sample.
+    seen : (H, W) bool array or None
+        Whether a pixel is seen; None if all are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.codec.weighting.masking import eye_weighting
+    >>> edge = np.full((32, 32), 100, np.uint8)
+    >>> edge[:, 20:] = 200
+    >>> eye_weighting(None, edge, 8, None).cells[0].tolist()
+    [21, 21, 7, 21]
+    """
     height, width = samples.shape[:2]
-    found = masking(samples, depth).repeat(AREA, axis=0).repeat(AREA, axis=1)[:height, :width]
-    if roi is None:
-        return found
-    return np.clip(found + roi, -MOST_IMPORTANCE, MOST_IMPORTANCE)
+    logarithms = _log_variances(samples, depth)
+    areas = _importance_of(logarithms)
+    found = areas.repeat(AREA, axis=0).repeat(AREA, axis=1)[:height, :width]
+    if roi is not None:
+        found = np.clip(found + roi, -MOST_IMPORTANCE, MOST_IMPORTANCE)
+    return Weighting(found, seen, EYE_WEIGHTS, _weights_of(logarithms))

@@ -8,12 +8,10 @@ from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, weight_of_layer
 from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
-from mmpcodec.codec.weighting.maps import Weighting
-from mmpcodec.codec.weighting.masking import cell_weights, masked
+from mmpcodec.codec.weighting.masking import eye_weighting
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.layouts import Layout
 from mmpcodec.params import EYE, EncodeParams
-from mmpcodec.presets import EYE_WEIGHTS
 from mmpcodec.samples import form_of
 
 
@@ -76,8 +74,7 @@ def seen_cells(
     source, depth = tile.on_host, tile.depth
     form, layout = form_of(source), layout_of(source, params.lam)
     seen = seen_pixels(source)
-    cells = cell_weights(source, depth)
-    weighting = Weighting(masked(tile.roi, source, depth), seen, EYE_WEIGHTS, cells)
+    weighting = eye_weighting(tile.roi, source, depth, seen)
     pairs = zip(split(source, depth, layout), split(samples, depth, layout), strict=True)
     total = np.zeros(1)
     for layer, (plane, decoded) in enumerate(list(pairs)[: form.colours]):

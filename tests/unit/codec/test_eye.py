@@ -14,7 +14,7 @@ from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.maps import Weighting
-from mmpcodec.codec.weighting.masking import cell_weights, masked, masking
+from mmpcodec.codec.weighting.masking import eye_weighting, masking
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.pictures.readers import WholeReader
 from mmpcodec.presets import PRESETS, for_eye
@@ -22,6 +22,14 @@ from mmpcodec.reference.blocks.search.seen_errors import seen_errors
 
 ROOT = Path(__file__).parents[3]
 EYE = {"preset": "photo", "effort": 1, "tune": "eye"}
+
+
+def masked(roi, samples, depth):
+    return eye_weighting(roi, samples, depth, None).of_pixels
+
+
+def cell_weights(samples, depth):
+    return eye_weighting(None, samples, depth, None).cells
 
 
 @pytest.fixture(scope="module")

@@ -163,7 +163,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
     const int sorted = std::min(count, effort_.tried);
     const bool guesses = effort_.hopeless < kAlways, weighs = tools_.quantisation_matrix > 0;
-    const int weight = weighs ? weights_.of(block) : kOneWeight;
+    const int weight = weights_.of(block);
     WeightedErrors errors[kMostCandidates];
     int tried = 0;
     int64_t energies[kMostCandidates], estimates[kMostCandidates][kTransformTypes], least = kNever;

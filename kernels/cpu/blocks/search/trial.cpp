@@ -118,8 +118,6 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
         energy = weighed(costs.of_coefficients(mmp::weight(coefficients, a, b, strength,
                                                            energy_of(squares, depth)).all),
                          weight);
-    else
-        weight = kOneWeight;
     const int64_t bare = kind_costs[kBare] + energy;
     if (rounded)
         return std::min(bare, kind_costs[kTransformed] +

@@ -292,7 +292,8 @@ def encode_blocks(
     writer = SymbolWriter(block_syntax(tools.dictionary))
     cells = CellRates(plane.shape, writer.tally)
     source = pad(plane).astype(np.int64)
-    search = BlockSearch(source, picture, EFFORTS[effort], rate_model, fragments.cells)
+    weights = fragments.cells if tools.quantisation_matrix else None
+    search = BlockSearch(source, picture, EFFORTS[effort], rate_model, weights)
     line = None if picture.trees else ModelLine(picture)
     for fragment in picture.fragments(progress):
         models = line.models_at(fragment) if line else picture.models

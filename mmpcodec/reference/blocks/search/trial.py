@@ -150,8 +150,9 @@ class Trial:
             if block.trained:
                 coefficients = forward_low(coefficients, place, block.mode)
         if tools.dependent:
-            weight = self.weight if weighs else ONE
-            levels = choose_dependent_levels(coefficients, place, tools.step, costs, family, weight)
+            levels = choose_dependent_levels(
+                coefficients, place, tools.step, costs, family, self.weight
+            )
         else:
             levels = choose_levels(coefficients, place, tools.step, costs, family)
         if levels is None:
@@ -234,7 +235,6 @@ def rough_cost(
         return bare + energy
     rest = coefficients - transform.dequantised(levels, step)
     kept = costs.of_coefficients(int((coefficients * coefficients - rest * rest).sum()))
-    if strength:
-        kept = weighed(kept, weight)
+    kept = weighed(kept, weight)
     left = max(energy - kept, 0)  # kept can exceed energy: the integer basis is not orthonormal
     return min(bare + energy, transformed + cost_of_levels(levels, place, costs) + left)
