@@ -111,7 +111,8 @@ def crew_for(
     tickets = sum(rows * columns for rows, columns in (fragments_of(s, params) for s in shapes))
     most, steps = most_workers(effort, device), max(steps_of(shape, params) for shape in shapes)
     workers = MOST_WORKERS
-    while workers > 1 and workers * tickets > EAGERNESS * most * steps:
+    # All workers of a team must run at once, also on a small device.
+    while workers > most or (workers > 1 and workers * tickets > EAGERNESS * most * steps):
         workers //= 2
     crew = Crew(min(most // workers, tickets), workers, min(tickets, MOST_TICKETS))
     free = free_bytes() - SPARE
