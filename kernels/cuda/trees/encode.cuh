@@ -46,8 +46,7 @@ __device__ void wait_for_learning(const State& state, uint32_t fragments,
         if (scale < kScales && scale_reachable(scale, memory.picture.partition)) {
             const volatile uint64_t* learnt = &state.learnt[scale];
             uint64_t seen;
-            do seen = *learnt;
-            while (seen >> 32 < fragments);
+            while ((seen = *learnt) >> 32 < fragments) keep_waiting();
             insertions = static_cast<uint32_t>(seen);
         }
         __threadfence();
@@ -78,8 +77,7 @@ __device__ inline void raise_searched(State& state) {
 __device__ inline void wait_for_search(const State& state, uint32_t blocks) {
     if (threadIdx.x == 0) {
         const volatile uint32_t* searched = &state.searched;
-        while (static_cast<int32_t>(*searched - blocks) < 0) {
-        }
+        while (static_cast<int32_t>(*searched - blocks) < 0) keep_waiting();
         __threadfence();
     }
     __syncthreads();

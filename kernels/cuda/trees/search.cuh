@@ -210,17 +210,26 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
 // sum[1] are for element lane / 4 and segments lane % 4 * 2 and the next one; sum[2] and sum[3] are
 // for element lane / 4 + 8.
 __device__ inline void multiply(uint32_t a0, uint32_t a1, uint32_t b, int32_t (&sum)[4]) {
+#ifdef MMP_EMULATED  // by tests/support/emulated/device.h
+    emulated::multiply(a0, a1, b, sum);
+#else
     asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
         "{%0,%1,%2,%3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(a0), "r"(a1), "r"(b));
+#endif
 }
 
 __device__ inline void multiply(uint4 a, uint32_t b0, uint32_t b1, int32_t (&sum)[4]) {
+#ifdef MMP_EMULATED
+    emulated::multiply(a.x, a.y, b0, sum);
+    emulated::multiply(a.z, a.w, b1, sum);
+#else
     asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
         "{%0,%1,%2,%3};"
         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+#endif
 }
 
 // Updates the best elements of two segments with the dot products of two elements.
