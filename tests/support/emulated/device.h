@@ -8,23 +8,21 @@
 // is thread-local, and holds garbage when a block starts.
 #pragma once
 
+// Few headers, because they take most of the time of the compiler.
 #include <link.h>
-#include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
-#include <algorithm>
 #include <bit>
-#include <chrono>
 #include <source_location>
-#include <thread>
-#include <tuple>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #define __CUDACC__
 #define __CUDA_ARCH__ 900
@@ -127,6 +125,7 @@ namespace emulated {
 using Location = std::source_location;
 constexpr size_t kStackBytes = 256 << 10, kPage = 4096, kStride = kStackBytes + 5 * kPage;
 constexpr uint8_t kGarbage = 0xA7;
+constexpr uint64_t kMostBlocks = 64;  // of a cooperative launch
 
 // A launch, as Python fills it in.
 struct Launch {
@@ -162,7 +161,7 @@ struct Block {
     int64_t sum;  // of the values at the barrier
     int64_t last_sum;
     void* scheduler;
-    std::vector<Fiber> fibers;
+    Fiber* fibers;  // whole warps
     char* stacks;
     void (*kernel)();
     void (*call)(void (*)(), void**);
@@ -192,14 +191,14 @@ struct Block {
     void try_barrier() {
         if (at_barrier == 0 || at_barrier < live) return;
         const Fiber* first = nullptr;
-        for (Fiber& fiber : fibers) {
-            if (fiber.state != State::kAtBarrier) continue;
-            if (!first) first = &fiber;
-            if (first->where.line() != fiber.where.line())
+        for (uint32_t n = 0; n < threads; ++n) {
+            if (fibers[n].state != State::kAtBarrier) continue;
+            if (!first) first = &fibers[n];
+            if (first->where.line() != fibers[n].where.line())
                 fail("threads wait at different barriers");
         }
-        for (Fiber& fiber : fibers)
-            if (fiber.state == State::kAtBarrier) fiber.state = State::kReady;
+        for (uint32_t n = 0; n < threads; ++n)
+            if (fibers[n].state == State::kAtBarrier) fibers[n].state = State::kReady;
         last_sum = sum, sum = 0, at_barrier = 0;
     }
 
@@ -273,9 +272,10 @@ inline void Block::run() {
     uint64_t random = launch->seed * 2 + 1;
     while (live) {
         random = random * 6364136223846793005u + 1442695040888963407u;
-        const uint32_t flip = uint32_t(random >> 33) & (std::max(32u, std::bit_ceil(threads)) - 1);
+        const uint32_t places = std::bit_ceil(threads);
+        const uint32_t flip = uint32_t(random >> 33) & (places - 1);
         bool ran = false;
-        for (uint32_t i = 0; i < std::max(32u, std::bit_ceil(threads)); ++i) {
+        for (uint32_t i = 0; i < places; ++i) {
             const uint32_t n = i ^ flip;
             if (n >= threads || fibers[n].state != State::kReady) continue;
             ran = true;
@@ -366,17 +366,32 @@ inline void spoil_shared(size_t dynamic) {
     block = kept;
 }
 
-inline void run_blocks(const Launch& launch, void (*kernel)(), void (*call)(void (*)(), void**),
-                       uint64_t first, uint64_t last) {
+// Some blocks of a launch.
+struct Blocks {
+    const Launch* launch;
+    void (*kernel)();
+    void (*call)(void (*)(), void**);
+    uint64_t first, last;
+};
+
+inline void* reserve(size_t bytes) {
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) perror("emulated device"), abort();
+    return memory;
+}
+
+inline void* run_blocks(void* given) {
+    const auto& [whole, kernel, call, first, last] = *static_cast<const Blocks*>(given);
+    const Launch& launch = *whole;
     Block own{};
     own.launch = &launch, own.kernel = kernel, own.call = call;
     own.threads = launch.block.x * launch.block.y * launch.block.z;
-    own.fibers.resize((own.threads + 31) / 32 * 32);
-    for (Fiber& fiber : own.fibers) fiber.state = State::kEnded;
+    const uint32_t lanes = (own.threads + 31) / 32 * 32;
+    own.fibers = static_cast<Fiber*>(reserve(lanes * sizeof(Fiber)));
+    for (uint32_t n = own.threads; n < lanes; ++n) own.fibers[n].state = State::kEnded;
     const size_t bytes = own.threads * kStride;
-    own.stacks = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (own.stacks == MAP_FAILED) own.fail("no memory for the stacks");
+    own.stacks = static_cast<char*>(reserve(bytes));
     // A page that no thread may touch ends each stack.
     for (uint32_t n = 0; n < own.threads; ++n) mprotect(own.stacks + n * kStride, kPage, PROT_NONE);
     block = &own;
@@ -391,6 +406,8 @@ inline void run_blocks(const Launch& launch, void (*kernel)(), void (*call)(void
                 own.fail("it writes beyond its dynamic shared memory");
     }
     munmap(own.stacks, bytes);
+    munmap(own.fibers, lanes * sizeof(Fiber));
+    return nullptr;
 }
 
 template <class... A, size_t... I>
@@ -403,7 +420,7 @@ void launch(void (*kernel)(A...), const Launch& launch) {
     constexpr size_t kCount = sizeof...(A);
     const int64_t bytes[kCount + 1] = {sizeof(A)..., 0};
     if (launch.argument_count != kCount ||
-        !std::equal(bytes, bytes + kCount, launch.argument_bytes)) {
+        memcmp(bytes, launch.argument_bytes, kCount * sizeof(int64_t))) {
         fprintf(stderr, "emulated device: kernel %s has arguments of other sizes:", launch.name);
         for (size_t i = 0; i < kCount; ++i) fprintf(stderr, " %d", int(bytes[i]));
         fprintf(stderr, "; given are");
@@ -418,11 +435,20 @@ void launch(void (*kernel)(A...), const Launch& launch) {
     };
     const auto plain = reinterpret_cast<void (*)()>(kernel);
     const uint64_t blocks = uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-    if (!launch.cooperative) return run_blocks(launch, plain, call, 0, blocks);
-    std::vector<std::thread> threads;
-    for (uint64_t n = 0; n < blocks; ++n)
-        threads.emplace_back([&, n] { run_blocks(launch, plain, call, n, n + 1); });
-    for (std::thread& thread : threads) thread.join();
+    if (!launch.cooperative) {
+        Blocks all{&launch, plain, call, 0, blocks};
+        run_blocks(&all);
+        return;
+    }
+    if (blocks > kMostBlocks) fprintf(stderr, "emulated device: too many blocks\n"), abort();
+    pthread_t threads[kMostBlocks];
+    Blocks one[kMostBlocks];
+    for (uint64_t n = 0; n < blocks; ++n) {
+        one[n] = {&launch, plain, call, n, n + 1};
+        if (pthread_create(&threads[n], nullptr, run_blocks, &one[n]))
+            perror("emulated device"), abort();
+    }
+    for (uint64_t n = 0; n < blocks; ++n) pthread_join(threads[n], nullptr);
 }
 
 }  // namespace emulated

@@ -98,7 +98,11 @@ T atomicCAS(T* place, std::type_identity_t<T> expected, std::type_identity_t<T> 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __threadfence(); }
 inline void __nanosleep(unsigned) { emulated::pause(); }
-inline long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+inline long long clock64() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
 
 template <class T>
 T __ldg(const T* place) { return *place; }
@@ -115,6 +119,7 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
     const std::common_type_t<A, B> first = a, second = b;
     return first < second ? second : first;
 }
+inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline int __popc(uint32_t x) { return __builtin_popcount(x); }
 inline int __popcll(uint64_t x) { return __builtin_popcountll(x); }
 inline int __ffs(uint32_t x) { return __builtin_ffs(int(x)); }
