@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) start_pictures(State* sta
             flag_allowed(scale, flag, state.picture.partition);
     }
     if (scale == 0)
-        for (int i = threadIdx.x; i < 2 * kSegments; i += kThreads) state.key[0][i] = kNoKey;
+        for (int i = threadIdx.x; i < 2 * kSegments; i += kThreads) (&state.key[0][0])[i] = kNoKey;
     if (threadIdx.x == 0) state.learnt[scale] = 0;
     if (!reachable) return;
     rates.start(state.picture);
