@@ -130,7 +130,9 @@ int BlockWriter::plain(int count, int value) {
     return value;
 }
 
-int BlockWriter::mode(const uint32_t* weights, uint32_t total, int mode) {
+int BlockWriter::other(int size, const LikelyModes& likely, uint64_t allowed, int mode) {
+    uint32_t weights[kModes];
+    const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
     uint32_t cumulative = 0;
     for (int m = 0; m < mode; ++m) cumulative += weights[m];
     coder_.encode(cumulative, weights[mode], total);
@@ -144,27 +146,13 @@ void BlockCoder<Coder>::visit(const BlockPlace& block) {
     BlockNode node;
     if constexpr (Coder::kWrites) node = plan_->nodes[next_++];
     const Flag forced = units_.forced_flag(block);
-    node.flag = uint8_t(forced ? forced : code_flag(block, node.flag));
+    node.flag = uint8_t(forced ? int(forced)
+                               : code_flag(coder_, tools_, block, units_.above(block),
+                                           units_.left(block), node.flag));
     if (node.flag == kLeaf) code_block(block, node);
     if constexpr (!Coder::kWrites) plan_->nodes.push_back(node);
     if (node.flag == kLeaf) return;
     for (int part = 0; part < parts_of(node.flag); ++part) visit(part_of(block, node.flag, part));
-}
-
-template <class Coder>
-int BlockCoder<Coder>::code_flag(const BlockPlace& block, int flag) {
-    const bool columns = may_split(block, kColumns), rows = may_split(block, kRows);
-    if (!columns && !rows) return kLeaf;
-    const int whether = split_model(block.a, block.b, units_.split_context(block));
-    if (!coder_.bit(whether, flag != kLeaf)) return kLeaf;
-    int by_rows = rows;
-    if (columns == rows) {
-        const int how = direction_model(block.a, block.b, units_.direction_context(block));
-        by_rows = coder_.bit(how, !splits_columns(flag));
-    }
-    const int halved = by_rows ? kRows : kColumns, ternary = ternary_of(halved);
-    if (!tools_.ternary || !may_split(block, ternary)) return halved;
-    return coder_.bit(ternary_model(block.a, block.b, by_rows), is_ternary(flag)) ? ternary : halved;
 }
 
 template <class Coder>
@@ -197,67 +185,14 @@ void BlockCoder<Coder>::code_tree(const BlockPlace& block, BlockNode& node) {
 }
 
 template <class Coder>
-int BlockCoder<Coder>::code_mode(const BlockPlace& block, int mode) {
-    const int size = size_of(block.a, block.b);
-    const uint64_t allowed = allowed_modes(tools_, block, Decoded(units_));
-    if (allowed >> kCrossComponent &&
-        coder_.bit(planes_model(size, units_.planes_context(block)), from_planes(mode))) {
-        if (!(allowed >> kWideCrossComponent)) return kCrossComponent;
-        return coder_.bit(wide_cross_component_model(size), mode == kWideCrossComponent) ? kWideCrossComponent : kCrossComponent;
-    }
-    const LikelyModes likely = units_.likely_modes(block);
-    if (!code_likely(size, likely, mode)) mode = code_other(block, likely, allowed, mode);
-    if (!Coder::kWrites && !(allowed >> mode & 1))
-        throw CorruptPayload("mode is " + std::to_string(mode) + ", which is not there", "Modes");
-    coder_.models().count_mode(size, mode);
-    return mode;
-}
-
-// Codes whether the mode is one of the likely modes (most probable modes); if so, sets `mode`.
-template <class Coder>
-bool BlockCoder<Coder>::code_likely(int size, LikelyModes likely, int& mode) {
-    const int left = likely.left, above = likely.above;
-    if (coder_.bit(likely_model(size, left == above), mode == left))
-        mode = left;
-    else if (left != above && coder_.bit(likely_model(size, 2), mode == above))
-        mode = above;
-    else
-        return false;
-    return true;
-}
-
-template <class Coder>
-int BlockCoder<Coder>::code_other(const BlockPlace& block, LikelyModes likely,
-                                          uint64_t allowed, int mode) {
-    if constexpr (Coder::kWeighs) {
-        uint32_t weights[kModes];
-        const uint32_t total = weigh_modes(coder_.models(), size_of(block.a, block.b), likely,
-                                           allowed, weights);
-        return coder_.mode(weights, total, mode);
-    }
-    return mode;
-}
-
-template <class Coder>
-int BlockCoder<Coder>::code_type(const BlockPlace& block, int mode, int type) {
-    const int a = block.a, b = block.b, family = family_of(mode);
-    if (tools_.trained_transforms &&
-        coder_.bit(trained_type_model(a, b, family), type == kTrained))
-        return kTrained;
-    if (!sine_allowed(a, b) || !coder_.bit(type_model(a, b, family), type != kCosine))
-        return kCosine;
-    const bool skips = tools_.transform_skip &&
-                       coder_.bit(skip_model(a, b, family), type == kTransformSkip);
-    return skips ? kTransformSkip : kSine;
-}
-
-template <class Coder>
 void BlockCoder<Coder>::code_predicted(const BlockPlace& block, BlockNode& node) {
     const int a = block.a, b = block.b;
-    node.mode = uint8_t(code_mode(block, node.mode));
+    const uint64_t allowed = allowed_modes(tools_, block, Decoded(units_));
+    node.mode = uint8_t(code_mode(coder_, size_of(a, b), allowed, units_.likely_modes(block),
+                                  units_.planes_context(block), node.mode));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, units_.kind_context(block)), node.kind));
     if (node.kind != kTransformed) return;
-    node.type = uint8_t(code_type(block, node.mode, node.type));
+    node.type = uint8_t(code_type(coder_, tools_, a, b, family_of(node.mode), node.type));
     if constexpr (Coder::kWrites) {
         code_levels(coder_, a, b, node.mode, tools_, &plan_->levels[node.levels]);
     } else {

@@ -95,7 +95,7 @@ void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients,
 
 class BlockWriter {
 public:
-    static constexpr bool kWrites = true, kWeighs = true;
+    static constexpr bool kWrites = true;
     BlockWriter(RangeEncoder& coder, BlockModels& models, Tally& tally, CellRates& cells)
         : coder_(coder), models_(models), tally_(tally), cells_(cells) {}
 
@@ -103,12 +103,14 @@ public:
     int bit(int model, int value);
     int mean_bit(int model, int other, int value);
     int plain(int count, int value);
-    // Codes a mode that is not a likely mode, by its share of `total` in `weights`.
-    int mode(const uint32_t* weights, uint32_t total, int mode);
+    // Codes a mode that is not a likely mode.
+    int other(int size, const LikelyModes& likely, uint64_t allowed, int mode);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.encode(coder_, block, nodes);
     }
-    void check(bool, const char*, const char*, int, int, int = 0) {}
+    bool check(bool, const char*, const char*, int, int, int = 0) { return true; }
+    void check_mode(int, uint64_t) {}
+    void take(int, int, bool, int, bool) {}
     void end_block(const BlockPlace& block, const BlockTrees* trees) {
         add_rate(cells_, tally_, block, trees);
     }
@@ -125,7 +127,7 @@ private:
 // Stands in for a writer where only the symbols are counted.
 class BlockCounter {
 public:
-    static constexpr bool kWrites = true, kWeighs = false;
+    static constexpr bool kWrites = true;
     explicit BlockCounter(BlockModels& models) : models_(models) {}
 
     BlockModels& models() { return models_; }
@@ -138,8 +140,11 @@ public:
         return bit(model, value);
     }
     int plain(int, int value) { return value; }
+    int other(int, const LikelyModes&, uint64_t, int mode) { return mode; }
     void tree(BlockTrees&, const BlockPlace&, std::vector<Node>&) {}
-    void check(bool, const char*, const char*, int, int, int = 0) {}
+    bool check(bool, const char*, const char*, int, int, int = 0) { return true; }
+    void check_mode(int, uint64_t) {}
+    void take(int, int, bool, int, bool) {}
     void end_block(const BlockPlace&, const BlockTrees*) {}
 
 private:
@@ -179,12 +184,7 @@ public:
 
 private:
     void visit(const BlockPlace& block);
-    int code_flag(const BlockPlace& block, int flag);
     void code_block(const BlockPlace& block, BlockNode& node);
-    int code_mode(const BlockPlace& block, int mode);
-    bool code_likely(int size, LikelyModes likely, int& mode);
-    int code_other(const BlockPlace& block, LikelyModes likely, uint64_t allowed, int mode);
-    int code_type(const BlockPlace& block, int mode, int type);
     void code_predicted(const BlockPlace& block, BlockNode& node);
     void code_tree(const BlockPlace& block, BlockNode& node);
 

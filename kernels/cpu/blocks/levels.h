@@ -11,6 +11,7 @@
 #include "cpu/blocks/models.h"
 #include "cpu/runtime/simd.h"
 #include "shared/blocks/dependent.h"
+#include "shared/blocks/syntax.h"
 
 namespace mmp {
 
@@ -79,60 +80,6 @@ int end_above(const int16_t* values, const uint16_t* numbers, int count, int32_t
 void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
                 int16_t* coefficients);
 
-// Codes the scan position of the last non-zero level. Coder::bit(model, value) and
-// Coder::plain(count, value) encode or decode a value and return it.
-template <class Coder>
-MMP_INLINE int code_last(Coder& coder, int a, int b, int last) {
-    int group = 0;
-    if constexpr (Coder::kWrites) group = 31 - __builtin_clz(last + 1);
-    int coded = 0;
-    while (coded < last_groups(a, b) && coder.bit(last_model(a, b, coded), coded < group)) ++coded;
-    if (coded == 0) return 0;
-    const int top = coder.bit(last_bit_model(coded), ((last + 1) >> (coded - 1)) & 1);
-    const int rest = coder.plain(coded - 1, (last + 1) & ((1 << (coded - 1)) - 1));
-    return (1 << coded) + (top << (coded - 1)) + rest - 1;
-}
-
-// Codes the remainder of a magnitude of at least 3. `models` is the index of the first binary model
-// of the remainder.
-template <class Coder>
-MMP_INLINE int code_remainder(Coder& coder, int models, int size) {
-    int group = 0;
-    if constexpr (Coder::kWrites) group = 31 - __builtin_clz(size - 2);
-    int coded = 0;
-    while (coded < kMostRemainder &&
-           coder.bit(models + smaller(coded, kRemainders - 1), coded < group))
-        ++coded;
-    return (1 << coded) + coder.plain(coded, (size - 2) & ((1 << coded) - 1)) + 2;
-}
-
-// Indices of the binary models of one level.
-struct LevelModels {
-    int zero, fine_zero;  // fine_zero is -1 without fine contexts
-    int one, two;
-    int remainder;  // first model of the remainder
-
-    LevelModels(int area, int place, int sum, int quantiser)
-        : zero(model_of_quantiser(zero_model(area, place, sum), quantiser)),
-          fine_zero(-1),
-          one(model_of_quantiser(one_model(area, place, sum), quantiser)),
-          two(model_of_quantiser(two_model(area, place, sum), quantiser)),
-          remainder(remainder_models(area)) {}
-    // With fine contexts. `fine_place` is from Scan::fine_place, `sum` is a class of sums.
-    static LevelModels fine(int area, int fine_place, int sum, int quantiser) {
-        const int frequency = fine_place % kFrequencies;
-        LevelModels models(area, coarse_frequency(frequency), sum, quantiser);
-        models.fine_zero =
-            fine_zero_model(quantiser, fine_place / kFrequencies, frequency, sum);
-        models.one = fine_one_model(quantiser, frequency, sum);
-        models.two = fine_two_model(quantiser, frequency, sum);
-        models.remainder = fine_remainder_models(frequency, sum);
-        return models;
-    }
-    // The same, for a scan position, a sum, and a state of dependent quantisation.
-    MMP_INLINE LevelModels(const Scan::Step& first, int sum, int state);
-};
-
 // What sums and states add to the numbers of the first models of a scan position; the next states.
 struct ModelOffsets {
     struct OfSum {
@@ -158,67 +105,61 @@ struct ModelOffsets {
 };
 constexpr ModelOffsets kModelOffsets;
 
-MMP_INLINE LevelModels::LevelModels(const Scan::Step& first, int sum, int state)
-    : zero(first.zero + kModelOffsets.states[state].zero + kModelOffsets.sums[sum].zero),
-      fine_zero(first.fine_zero + kModelOffsets.states[state].fine_zero +
-                kModelOffsets.sums[sum].fine),
-      one(first.one + kModelOffsets.states[state].one + kModelOffsets.sums[sum].fine),
-      two(one - kFineOneModels + kFineTwoModels),
-      remainder(first.remainder + kModelOffsets.sums[sum].fine * kRemainders) {}
+// The levels of a block as code_levels() visits them, with fine contexts or without.
+template <bool kFineContexts, bool kDependentLevels>
+class LevelScan {
+public:
+    static constexpr bool kFine = kFineContexts, kDependent = kDependentLevels;
 
-// Codes the levels of a block; see code_levels(). Inlined, so that a reader stays in registers.
-template <bool kFine, bool kDependent, class Coder>
-MMP_INLINE void code_levels_by(Coder& coder, int a, int b, int family, const int16_t* levels) {
-    const Scan& scan = scan_of(a, b);
-    const Scan::Step* steps = scan.fine_steps[family].data();
-    const int area = area_class(a, b);
-    int last = scan.count - 1;
-    if constexpr (Coder::kWrites)
-        while (!levels[steps[last].place]) --last;
-    last = code_last(coder, a, b, last);
-    coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
-    MagnitudeSums sums(scan);
-    int state = 0, size = 0;
-    const auto next = [&] { return kDependent ? kModelOffsets.states[state].next[size & 1] : 0; };
-    for (int k = last; k >= 0; --k, state = next()) {
-        const Scan::Step& step = steps[k];
-        const int quantiser = quantiser_of(state), sum = sums.at(step.margin);
-        const LevelModels models =
-            kFine ? LevelModels(step, sum, state)
-                  : LevelModels(area, scan.frequency_class[k], sum, quantiser);
-        int level = 0;
-        if constexpr (Coder::kWrites) level = levels[step.place];
-        const int given = level < 0 ? -level : level;
-        size = 0;
-        if (k < last && !(kFine ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
-                                : coder.bit(models.zero, given > 0)))
-            continue;
-        const bool negative = coder.plain(1, level < 0);
-        size = 1;
-        if (coder.bit(models.one, given > 1))
-            size = coder.bit(models.two, given > 2) ? code_remainder(coder, models.remainder, given)
-                                                    : 2;
-        coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
-        if constexpr (!Coder::kWrites)
-            coder.template take<kDependent>(step.place, size, negative, quantiser);
-        sums.add(step.margin, size);
+    MMP_INLINE LevelScan(int a, int b, int family)
+        : scan_(scan_of(a, b)),
+          steps_(scan_.fine_steps[family].data()),
+          area_(area_class(a, b)),
+          sums_(scan_) {}
+    MMP_INLINE int count() const { return scan_.count; }
+    MMP_INLINE const Scan::Step& at(int k) const { return steps_[k]; }
+    MMP_INLINE int place(const Scan::Step& step) const { return step.place; }
+    MMP_INLINE void add(const Scan::Step& step, int size) { sums_.add(step.margin, size); }
+    MMP_INLINE LevelModels models(const Scan::Step& first, int state) const {
+        const int sum = sums_.at(first.margin);
+        if constexpr (!kFine) {
+            const int place = scan_.frequency_class[&first - steps_];
+            return LevelModels::coarse(area_, place, sum, quantiser_of(state));
+        } else {
+            const auto& [zero, fine_zero, one, states] = kModelOffsets.states[state];
+            const auto& of_sum = kModelOffsets.sums[sum];
+            const int own_one = first.one + one + of_sum.fine;
+            return {first.zero + zero + of_sum.zero, first.fine_zero + fine_zero + of_sum.fine,
+                    own_one, own_one - kFineOneModels + kFineTwoModels,
+                    first.remainder + of_sum.fine * kRemainders};
+        }
     }
-}
+    MMP_INLINE int next(int state, int size) const {
+        return kDependent ? kModelOffsets.states[state].next[size & 1] : 0;
+    }
 
-// Codes the levels of a block with this mode. A reader ignores `levels` and takes each level that
-// is not 0. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
+private:
+    const Scan& scan_;
+    const Scan::Step* const steps_;
+    const int area_;
+    MagnitudeSums sums_;
+};
+
+// Codes the levels of a block with this mode; see code_levels() above. Inlined, so that a reader
+// stays in registers.
 template <class Coder>
 MMP_INLINE void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools,
                             const int16_t* levels) {
     const int family = family_of(mode);
+    const auto code_by = [&](auto scan) MMP_INLINED { code_levels(scan, coder, a, b, levels); };
     if (tools.fine_contexts && tools.dependent)
-        code_levels_by<true, true>(coder, a, b, family, levels);
+        code_by(LevelScan<true, true>(a, b, family));
     else if (tools.fine_contexts)
-        code_levels_by<true, false>(coder, a, b, family, levels);
+        code_by(LevelScan<true, false>(a, b, family));
     else if (tools.dependent)
-        code_levels_by<false, true>(coder, a, b, family, levels);
+        code_by(LevelScan<false, true>(a, b, family));
     else
-        code_levels_by<false, false>(coder, a, b, family, levels);
+        code_by(LevelScan<false, false>(a, b, family));
 }
 
 }  // namespace mmp

@@ -55,14 +55,14 @@ public:
         if constexpr (kTraced) trace_->plain(count);
         return count == 1 ? coder_.plain_bit() : count ? int(coder_.plain(count)) : 0;
     }
-    MMP_INLINE void check(bool good, const char* section, const char* what, int value, int most) {
+    MMP_INLINE bool check(bool good, const char* section, const char* what, int value, int most) {
         if (!good) [[unlikely]] fail(section, what, value, most, 0);
+        return true;
     }
     // Dequantises a level that is not 0.
-    template <bool kDependent>
-    MMP_INLINE void take(int place, int size, bool negative, int quantiser) {
+    MMP_INLINE void take(int place, int size, bool negative, int quantiser, bool dependent) {
         const int32_t value =
-            kDependent ? dependent_value(size, quantiser, step_) : dequantised(size, step_);
+            dependent ? dependent_value(size, quantiser, step_) : dequantised(size, step_);
         coefficients_[place] = int16_t(negative ? -value : value);
         last_ = larger(last_, place);
         places_ |= place;
@@ -106,7 +106,9 @@ int BlockReader::bit(int model, int) {
     return value;
 }
 
-int BlockReader::mode(const uint32_t* weights, uint32_t total, int) {
+int BlockReader::other(int size, const LikelyModes& likely, uint64_t allowed, int) {
+    uint32_t weights[kModes];
+    const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
     const uint32_t target = coder_.target(total);
     uint32_t cumulative = 0;
     int mode = 0;
@@ -131,9 +133,15 @@ Extent BlockReader::coefficients(int a, int b, int mode, const BlockTools& tools
                   : read_coefficients<false>(a, b, mode, tools, coefficients);
 }
 
-void BlockReader::check(bool good, const char* section, const char* what, int value, int most,
+bool BlockReader::check(bool good, const char* section, const char* what, int value, int most,
                         int least) {
     if (!good) fail(section, what, value, most, least);
+    return true;
+}
+
+void BlockReader::check_mode(int mode, uint64_t allowed) {
+    if (!(allowed >> mode & 1))
+        throw CorruptPayload("mode is " + std::to_string(mode) + ", which is not there", "Modes");
 }
 
 }  // namespace mmp

@@ -48,22 +48,23 @@ struct ReaderTrace {
 
 class BlockReader {
 public:
-    static constexpr bool kWrites = false, kWeighs = true;
+    static constexpr bool kWrites = false;
     // `trace` may be null; reading is faster then.
     BlockReader(RangeDecoder& coder, BlockModels& models, ReaderTrace* trace)
         : coder_(coder), models_(models), trace_(trace) {}
 
     BlockModels& models() { return models_; }
     int bit(int model, int);
-    int mode(const uint32_t* weights, uint32_t total, int);
+    int other(int size, const LikelyModes& likely, uint64_t allowed, int);
     // Reads the levels of a block with this mode and dequantises them; `coefficients` are zeros
     // before. Returns their extent.
     Extent coefficients(int a, int b, int mode, const BlockTools& tools, int16_t* coefficients);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.decode(coder_, block, nodes);
     }
-    void check(bool good, const char* section, const char* what, int value, int most,
+    bool check(bool good, const char* section, const char* what, int value, int most,
                int least = 0);
+    void check_mode(int mode, uint64_t allowed);
     void end_block(const BlockPlace& block, const BlockTrees* trees) {
         if (trace_) add_rate(trace_->cells, trace_->tally, block, trees);
     }

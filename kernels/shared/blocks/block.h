@@ -149,8 +149,8 @@ constexpr int kFurtherModels = kFinerModel + 1;
 constexpr int kFurthers = 8;  // models of the size of a step change difference
 constexpr int kSkipModels = kFurtherModels + kFurthers;
 constexpr int kLaterBitModels = kSkipModels + kAreas * kFamilies;
-#ifdef __CUDACC__
-constexpr int kHeldBitModels = kBitModels;  // the device has none of the later tools
+#if defined(__CUDACC__) && !defined(MMP_ALL_BLOCK_MODELS)
+constexpr int kHeldBitModels = kBitModels;  // the encoder of the device has none of the later tools
 #else
 constexpr int kHeldBitModels = kLaterBitModels;
 #endif

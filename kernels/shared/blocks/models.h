@@ -65,14 +65,19 @@ struct alignas(uint32_t) BlockModels {
     // is valid.
     MMP_HD void start(const uint8_t* trained, const uint8_t* fine) {
         start();
-        for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
-        for (auto& size : modes)
-            for (uint16_t& frequency : size) frequency = uint16_t(larger(*trained++, 1));
-        for (int model = kSecondModels; model < smaller(kFineZeroModels, kHeldTrained);
-             ++model, trained += 2)
-            bits[model].start(trained);
-        for (int model = kFineZeroModels; model < kHeldTrained; ++model, fine += 2)
-            bits[model].start(fine);
+        for (int model = 0; model < kHeldTrained; ++model) load(model, trained, fine);
+        for (int size = 0; size < kSizes; ++size) load_modes(size, trained);
+    }
+    // Loads the trained initial state of one binary model, and the frequencies of the modes of one
+    // size.
+    MMP_HD void load(int model, const uint8_t* trained, const uint8_t* fine) {
+        const uint8_t* from = trained + 2 * model + (model < kBitModels ? 0 : kSizes * kModes);
+        bits[model].start(model < kFineZeroModels ? from : fine + 2 * (model - kFineZeroModels));
+    }
+    MMP_HD void load_modes(int size, const uint8_t* trained) {
+        const uint8_t* from = trained + 2 * kBitModels + size * kModes;
+        for (int mode = 0; mode < kModes; ++mode)
+            modes[size][mode] = uint16_t(larger(from[mode], 1));
     }
     MMP_HD void count_mode(int size, int mode) {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);

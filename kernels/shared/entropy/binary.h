@@ -34,6 +34,10 @@ struct BitModel {
 #else
         const uint32_t rate = kAdaptationRates.of[seen];
 #endif
+        count(bit, rate);
+    }
+    // The same, by the adaptation rate of the bits seen.
+    MMP_HD_INLINE void count(int bit, uint32_t rate) {
         constexpr uint32_t kLeast = kLeastProbability;
         constexpr uint32_t kMost = kBitTotal - kLeastProbability;
         if (bit)

@@ -48,9 +48,10 @@ void BlockCosts::refresh_levels(const BlockModels& models) {
         for (int area = 0; area < kAreas; ++area)
             for (int place = 0; place < places; ++place)
                 for (int sum = 0; sum < kSumClasses; ++sum) {
-                    const LevelModels of = fine
-                                               ? LevelModels::fine(area, place, sum, quantiser)
-                                               : LevelModels(area, place, sum, quantiser);
+                    const LevelModels of =
+                        fine ? LevelModels::fine(area, place / kFrequencies, place % kFrequencies,
+                                                 sum, quantiser)
+                             : LevelModels::coarse(area, place, sum, quantiser);
                     int32_t zero[2] = {bit[of.zero][0], bit[of.zero][1]};
                     if (fine) {
                         const uint32_t one =
