@@ -3,19 +3,9 @@
 
 #include <stdint.h>
 
+#include "shared/filters/border.h"
+
 namespace mmp {
-
-// Samples of a line on each side of a border.
-constexpr int kBorderReach = 8;
-
-// An area of a picture, the planes of a pixel together.
-template <class Sample>
-struct BorderPicture {
-    Sample* samples;
-    int64_t height, width;
-    int planes, colours;   // the first `colours` planes, 1 or 3, are filtered
-    const uint8_t* fixed;  // not 0 for each pixel that keeps its samples; null if there is none
-};
 
 // Where the borders are: before each column `left` + k `size` and each row `top` + k `size`.
 struct BorderGrid {

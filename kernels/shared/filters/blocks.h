@@ -13,6 +13,6 @@ constexpr int kVariationBits = 10;     // variations of deeper samples are shift
 constexpr int kVariationWeights = 49;  // the weights of the variations around a block, over 16
 
 // The offsets of the directions: across, down, along a falling and along a rising diagonal.
-constexpr TapOffset kVariationOffsets[kVariationDirections] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+MMP_TABLE TapOffset kVariationOffsets[kVariationDirections] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
 
 }  // namespace mmp

@@ -17,7 +17,7 @@ constexpr int kBankReach = 3;   // largest row or column offset of a tap
 constexpr int kBankZero = 64;   // byte that represents weight 0
 
 // The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
-constexpr TapOffset kBankOffsets[kBankTaps] = {{0, 1}, {0, 2}, {0, 3},  {1, -2}, {1, -1}, {1, 0},
+MMP_TABLE TapOffset kBankOffsets[kBankTaps] = {{0, 1}, {0, 2}, {0, 3},  {1, -2}, {1, -1}, {1, 0},
                                                {1, 1}, {1, 2}, {2, -1}, {2, 0},  {2, 1},  {3, 0}};
 
 // The offset of a tap in one of the four turns: bit 0 mirrors columns, then bit 1 transposes.

@@ -11,7 +11,7 @@ constexpr int kFilterTaps = 6;
 constexpr int kFilterReach = 2;  // most rows and columns between a sample and a tap
 
 // The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
-constexpr TapOffset kTapOffsets[kFilterTaps] = {{0, 1}, {0, 2}, {1, -1}, {1, 0}, {1, 1}, {2, 0}};
+MMP_TABLE TapOffset kTapOffsets[kFilterTaps] = {{0, 1}, {0, 2}, {1, -1}, {1, 0}, {1, 1}, {2, 0}};
 
 // The class of a block from the variations around it, across plus down: their means are below 2, 6
 // and 16.
