@@ -28,7 +28,7 @@ named backend cannot encode run on another backend.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -304,3 +304,16 @@ class Backend(ABC):
             When ``progress`` returned False.
         """
         raise BackendUnavailable(f"backend {self.name} cannot run here: it decodes layers only")
+
+    def start_pictures(
+        self, tasks: Sequence[TilesTask], *, threads: int | None = None
+    ) -> Callable[[], list[list[TileFault | TileTraces]]]:
+        """Start to decode the tiles of several pictures, each as ``decode_tiles`` does.
+
+        Returns
+        -------
+        callable
+            Waits until all are decoded, and returns the results.
+        """
+        found = [self.decode_tiles(task, threads=threads) for task in tasks]
+        return lambda: found

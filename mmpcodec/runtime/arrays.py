@@ -119,8 +119,11 @@ def _as_cupy(name: str, values: Any) -> Any:
 
 def module_of(array: Any) -> Any:
     """Return the module ``cupy`` for an array on a device, else ``numpy``."""
-    if not on_device(array):
-        return np
+    return device_module() if on_device(array) else np
+
+
+def device_module() -> Any:
+    """Return the module ``cupy``."""
     import cupy
 
     return cupy

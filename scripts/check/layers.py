@@ -80,6 +80,8 @@ INCLUDES: dict[str, tuple[str, ...]] = {
     "cuda/trees": ("shared", "cuda/device"),
     "cuda/blocks": ("shared", "cuda/device", "cuda/trees"),
     "cuda/solvers/*": ("shared", "cuda/device"),
+    "cuda/filters": ("shared",),
+    "cuda/tiles": ("shared",),
 }
 """Folders that the files of a folder of kernels may include besides their own folder.
 

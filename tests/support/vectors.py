@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import mmpcodec
-from mmpcodec import Tools
+from mmpcodec import Tools, backends
 from mmpcodec.tools import TABLES, BlockTools
 
 FOLDER = Path(__file__).parents[1] / "conformance"
@@ -22,6 +22,8 @@ _OTHERS = (*COLLECTIONS, *BAD_COLLECTIONS, *KEPT_JPEGS, *BAD_JPEGS)
 _OF_ONE = [path for path in VECTORS if path not in _OTHERS]
 GOOD = [path for path in _OF_ONE if not (path / "error.json").exists()]
 BAD = [path for path in _OF_ONE if (path / "error.json").exists()]
+DECODERS = [name for name in backends.decoders() if not backends.reads_device_arrays(name)]
+"""The backends that decode on the processor; other agreement tests have those of devices."""
 MOST_WORK = 1000
 """Bits of a stream plus samples of its picture. Trees and lossless samples of more take a decoder
 in Python seconds; predicted blocks alone are quick, so they count as no work."""

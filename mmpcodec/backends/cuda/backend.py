@@ -1,6 +1,6 @@
 """The cuda backend: the whole search loop on the device, entropy coding on the host."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
@@ -12,7 +12,7 @@ from mmpcodec.backends import block_efforts
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
 from mmpcodec.backends.cpu import (
-    NativeBorderFilter,
+    CpuBackend,
     NativeCrossComponentFilter,
     NativeEstimates,
     NativeFixedFilters,
@@ -21,7 +21,10 @@ from mmpcodec.backends.cpu import (
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
+from mmpcodec.backends.cuda.decoding.borders import DeviceBorderFilter
+from mmpcodec.backends.cuda.decoding.tiles import decode_tiles, start_tiles
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
+from mmpcodec.backends.tiles import TileFault, TilesTask, TileTraces
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
@@ -52,13 +55,13 @@ class CudaBackend(NativeEstimates):
     own_search = "predicted blocks"
     missing = frozenset([*BLOCK_TOOLS, "displaced_blocks"]).difference(CODED_TOOLS, ["post_filter"])
     weighs_fragments = False
-    decodes = False
+    decodes_tiles = True
     reads_device_arrays = True
     batches = True
     fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
     cross_component_filter = NativeCrossComponentFilter()
-    border_filter = NativeBorderFilter()
+    border_filter = DeviceBorderFilter()
 
     def __init__(self, profile: int | None = None, *, plain: bool = False):
         self.profile = profile
@@ -159,6 +162,26 @@ class CudaBackend(NativeEstimates):
                 if self.profile is not None and isinstance(run, TreeGroup):
                     self.phase_cycles = run.phase_cycles()
         return [result for result in coded if result is not None]
+
+    def decode(self, payload, shape, tools, **how) -> Coded:
+        """Decode a payload on the processor: a device decodes whole tiles only."""
+        return CpuBackend().decode(payload, shape, tools, **how)
+
+    def decode_tiles(
+        self, task: TilesTask, *, threads: int | None = None, progress: Progress | None = None
+    ) -> list[TileFault | TileTraces]:
+        """Decode tiles into NumPy or CuPy arrays.
+
+        The device decodes the tiles whose layers are all predicted blocks without trees. The
+        processor decodes other tiles, damaged ones, and all where traces are wanted.
+        """
+        return decode_tiles([task], threads, progress)[0]
+
+    def start_pictures(
+        self, tasks: Sequence[TilesTask], *, threads: int | None = None
+    ) -> Callable[[], list[list[TileFault | TileTraces]]]:
+        """Start to decode the tiles of several pictures at once."""
+        return start_tiles(tasks, threads)
 
 
 def _groups(

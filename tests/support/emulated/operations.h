@@ -108,6 +108,9 @@ template <class T>
 T __ldg(const T* place) { return *place; }
 template <class T>
 T __ldcg(const T* place) { return *place; }
+inline int __mulhi(int a, int b) { return int(int64_t{a} * b >> 32); }
+template <class T>
+void __stcg(T* place, T value) { *place = value; }
 
 template <class A, class B>
 constexpr std::common_type_t<A, B> min(A a, B b) {

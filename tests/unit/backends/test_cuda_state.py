@@ -9,6 +9,8 @@ import pytest
 
 from mmpcodec.backends.block_efforts import EFFORTS
 from mmpcodec.backends.cuda import blocks_state
+from mmpcodec.backends.cuda.decoding import state
+from mmpcodec.backends.cuda.decoding.tables import TABLES_DTYPE
 from mmpcodec.backends.cuda.trees_state import (
     ALIGNMENT,
     DICTIONARY_DTYPE,
@@ -44,6 +46,9 @@ STRUCTURES = {
         "Ticket": blocks_state.TICKET_DTYPE,
         "SearchRoom": blocks_state.ROOM_DTYPE,
     },
+    "blocks/decode/plane.cuh": {"DecodeTables": TABLES_DTYPE, "CodedPlane": state.PLANE_DTYPE},
+    "filters/state.cuh": {"FilteredPlane": state.FILTERED_DTYPE},
+    "tiles/state.cuh": {"JoinedTile": state.JOINED_DTYPE},
 }
 
 SIZES = blocks_state.DeviceBytes(100, 200, 300, 400, 500, 600)

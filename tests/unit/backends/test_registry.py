@@ -212,7 +212,9 @@ def test_a_row_of_the_registry_is_all_that_a_backend_needs(monkeypatch):
     assert backends.get("auto").name == "cpu"
 
 
-def test_a_backend_that_decodes_is_another_than_one_that_only_encodes():
+def test_a_backend_that_decodes_is_another_than_one_that_only_encodes(monkeypatch):
+    monkeypatch.setattr(Fake, "decodes", False)
+    monkeypatch.setitem(backends.ROWS, "fake", backends.Row(Fake))
     with pytest.raises(BackendUnavailable, match="it only encodes; cpu decodes"):
-        backends.get("cuda", decodes=True)
+        backends.get("fake", decodes=True)
     assert backends.get("auto", decodes=True).decodes

@@ -59,6 +59,9 @@ class MemoryPointer:
     def memset_async(self, value: int, size: int, stream=None) -> None:
         bytes_at(self, size)[...] = value
 
+    def copy_from_host_async(self, address: int, size: int, stream=None) -> None:
+        bytes_at(self, size)[...] = (ctypes.c_uint8 * size).from_address(address)
+
 
 def bytes_at(pointer: MemoryPointer, size: int) -> np.ndarray:
     """View some bytes at an address; the view keeps the memory, unless a library owns it."""

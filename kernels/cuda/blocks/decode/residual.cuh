@@ -1,0 +1,118 @@
+// The residual of a leaf from its coefficients. All threads of a CUDA block call each function.
+// Source: sections "Transform", "Trained transforms" and "Quantisation matrix" of
+// docs/format/format.md.
+#pragma once
+
+#include "cuda/blocks/decode/memory.cuh"
+
+namespace mmp {
+
+// Rounded dot product of 16-bit vectors.
+__device__ inline int32_t rounded_product(const int16_t* x, int x_step, const int16_t* y,
+                                          int y_step, int length, int shift) {
+    int32_t sum = 1 << (shift - 1);
+#pragma unroll 4
+    for (int k = 0; k < length; ++k) sum += int32_t{x[k * x_step]} * y[k * y_step];
+    return sum >> shift;
+}
+
+class Residual {
+public:
+    __device__ Residual(BuildMemory& memory, const BlockPlace& block, const Leaf& leaf)
+        : memory_(memory),
+          plane_(memory.plane),
+          tables_(*memory.plane.tables),
+          a_(block.a),
+          b_(block.b),
+          type_(leaf.kind == kTransformed ? leaf.type : -1),
+          rows_(smaller(1 << a_, kCodedSide)),
+          columns_(smaller(1 << b_, kCodedSide)),
+          extra_(plane_.depth - 8) {
+        if (type_ < 0) return;
+        for (int i = threadIdx.x; i < rows_ * columns_; i += kBuildThreads)
+            memory_.coefficients[i] = 0;
+        __syncthreads();
+        for (uint32_t n = threadIdx.x; n < leaf.count; n += kBuildThreads) {
+            const uint32_t packed = __ldcg(plane_.coefficients + leaf.first + n);
+            memory_.coefficients[packed & 0xFFFF] = int16_t(packed >> 16);
+        }
+        __syncthreads();
+        if (type_ == kTransformSkip) return;
+        if (type_ == kTrained) undo_trained(leaf.mode);
+        if (plane_.tools.quantisation_matrix) undo_weights();
+        const bool sine = type_ == kSine, at_border = plane_.tools.border_sines &&
+                                                      (block.row || block.column);
+        down_ = sine && !(at_border && !block.row) ? kSine : kCosine;
+        across_ = sine && !(at_border && !block.column) ? kSine : kCosine;
+        const int16_t* turned = tables_.turned[down_][a_ - kMinSideLog2][0];
+        for (int i = threadIdx.x; i < columns_ << a_; i += kBuildThreads) {
+            const int row = i / columns_, column = i % columns_;
+            memory_.half[i] = int16_t(
+                saturated(rounded_product(turned + row * kMaxSide, 1, memory_.coefficients + column,
+                                          columns_, rows_, kBasisBits)));
+        }
+        __syncthreads();
+    }
+
+    // Sample (i, j) of the residual.
+    __device__ int operator()(int i, int j) const {
+        if (type_ < 0) return 0;
+        if (type_ == kTransformSkip) {
+            const int32_t value = memory_.coefficients[(1 << (a_ + b_)) - 1 - ((i << b_) + j)];
+            return (value * (1 << extra_) + (1 << (kCoefficientBits - 1))) >> kCoefficientBits;
+        }
+        const int16_t* turned = tables_.turned[across_][b_ - kMinSideLog2][j];
+        const int32_t value = rounded_product(memory_.half + i * columns_, 1, turned, 1, columns_,
+                                              kBasisBits + kCoefficientBits - extra_);
+        // Residuals of deeper samples do not fit 16 bits.
+        return plane_.depth > 15 ? value : saturated(value);
+    }
+
+private:
+    __device__ static int group_of(int mode) {
+        if (mode >= kTemplates) return 1;
+        if (mode < kFirstAngle) return 0;
+        const int apart = angle_of(mode) - kFirstVertical, size = apart < 0 ? -apart : apart;
+        return size < 6 ? 2 : size < 11 ? 3 : 4;
+    }
+
+    __device__ void undo_trained(int mode) {
+        const bool turned = angle_of(mode) < 0 ? a_ > b_ : angle_of(mode) < kFirstVertical;
+        const int shape = shape_number(a_, b_);
+        const uint16_t *from = tables_.low_scanned[turned][shape],
+                       *to = tables_.low_rows[turned][shape];
+        const bool high = (turned ? b_ : a_) > kMinSideLog2, wide = (turned ? a_ : b_) > kMinSideLog2;
+        const auto& matrix = tables_.trained[group_of(mode)][high][wide];
+        const int count = (high ? kLowSide : 4) * (wide ? kLowSide : 4), k = threadIdx.x;
+        if (k < count) memory_.low[k] = memory_.coefficients[from[k]];
+        __syncthreads();
+        constexpr int kEntryBits = 7;
+        if (k < count) {
+            int32_t sum = 1 << (kEntryBits - 1);
+            for (int m = 0; m < count; ++m) sum += int32_t{matrix[m][k]} * memory_.low[m];
+            memory_.coefficients[to[k]] = int16_t(saturated(sum >> kEntryBits));
+        }
+        __syncthreads();
+    }
+
+    __device__ void undo_weights() {
+        constexpr int kPlainBits = 6, kPlain = 1 << kPlainBits;
+        for (int n = threadIdx.x; n < rows_ * columns_; n += kBuildThreads) {
+            const int i = n / columns_, j = n % columns_;
+            const int radius = tables_.radii[(i << kPlainBits) >> a_][(j << kPlainBits) >> b_];
+            const int weight = kPlain + ((plane_.tools.quantisation_matrix * radius + 1) >> 1);
+            const int32_t value = memory_.coefficients[n], size = value < 0 ? -value : value;
+            const int32_t whole =
+                smaller((size * weight + kPlain / 2) >> kPlainBits, kMaxCoefficient);
+            memory_.coefficients[n] = int16_t(value < 0 ? -whole : whole);
+        }
+        __syncthreads();
+    }
+
+    BuildMemory& memory_;
+    const CodedPlane& plane_;
+    const DecodeTables& tables_;
+    int a_, b_, type_, rows_, columns_, extra_, down_ = kCosine, across_ = kCosine;
+};
+
+}  // namespace mmp
