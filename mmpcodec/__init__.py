@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mmpcodec.codec.encoding import Encoding, Pass
     from mmpcodec.codec.rate_control.targets import Target
     from mmpcodec.codec.regions import decode_scaled
+    from mmpcodec.codec.series.decoding import decode_batch
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
@@ -89,6 +90,7 @@ __all__ = [
     "__version__",
     "append_to",
     "decode",
+    "decode_batch",
     "decode_scaled",
     "encode",
     "encode_batch",
@@ -115,6 +117,7 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.codec.encoding": ("Encoding", "Pass"),
         "mmpcodec.codec.rate_control.targets": ("Target",),
         "mmpcodec.codec.regions": ("decode_scaled",),
+        "mmpcodec.codec.series.decoding": ("decode_batch",),
         "mmpcodec.errors": (
             "BackendUnavailable",
             "BadMagic",

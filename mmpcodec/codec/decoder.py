@@ -8,24 +8,23 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.backends.base import Backend
 from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
-from mmpcodec.codec.limits.memory import memory_of_chain, memory_to_decode
-from mmpcodec.codec.limits.work import check_memory, check_seconds
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.codec.tiles.chains import Chain
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
+from mmpcodec.codec.tiles.limits import check_area, check_described, check_work
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     FormatError,
-    LimitExceeded,
     ParameterError,
     TruncatedStream,
 )
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
-from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
+from mmpcodec.format.tiles import Area, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.opening.contents import (
     PictureBytes,
@@ -35,18 +34,12 @@ from mmpcodec.opening.contents import (
 )
 from mmpcodec.opening.header import check_end, read_any_header, read_header
 from mmpcodec.params import check_progress, check_threads
-from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
+from mmpcodec.runtime.arrays import device_module, module_of, on_device
 from mmpcodec.runtime.files import LazyBytes, Source
-from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
-
-MOST_CHAIN = 8
-"""How many times the limit of samples the rows of a chain may have."""
-MOST_DESCRIBED = 1 << 16
-"""Most tiles that are described without decoding; each takes about 1 kB and 30 us."""
 
 
 @dataclass(frozen=True)
@@ -180,13 +173,13 @@ def inspect(
     """
     if out is not None and not decode:
         raise ParameterError("out = an array: must be None without decode=True")
-    given = _checked(limits), backend, check_threads(threads), progress
-    how = _How(region, allow_partial, *given, out, decode)
+    given = checked_limits(limits), backend, check_threads(threads), progress
+    how = How(region, allow_partial, *given, out, decode)
     return _inspected(data, page, how)
 
 
 @dataclass(frozen=True)
-class _How:
+class How:
     """How a picture is inspected.
 
     Parameters
@@ -195,6 +188,8 @@ class _How:
         See ``inspect``.
     traced : bool
         Whether decoded samples come with their layers.
+    on_device : bool
+        Whether an array that is made without ``out`` lies on the current CUDA device.
     """
 
     region: Sequence[int] | None
@@ -206,15 +201,16 @@ class _How:
     out: Samples | None
     decode: bool = True
     traced: bool = True
+    on_device: bool = False
 
 
-def _checked(limits: DecodeLimits | None) -> DecodeLimits:
+def checked_limits(limits: DecodeLimits | None) -> DecodeLimits:
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     return limits or DEFAULT_LIMITS
 
 
-def _inspected(data: Any, page: int | None, how: _How) -> Inspection:
+def _inspected(data: Any, page: int | None, how: How) -> Inspection:
     check_progress(how.progress)
     of_file: list[FormatError] = []
     view = picture_of(viewed(data), page, how.limits, of_file if how.allow_partial else None)
@@ -229,8 +225,19 @@ def _inspected(data: Any, page: int | None, how: _How) -> Inspection:
     return replace(found, bad_tiles=bad, faults=faults, continues=view.continued_page)
 
 
-def _inspected_picture(view: Source, how: _How) -> Inspection:
+def _inspected_picture(view: Source, how: How) -> Inspection:
     """Do what ``inspect`` does for the file of one picture."""
+    opened = opened_picture(view, how)
+    if isinstance(opened, Inspection):
+        return opened
+    chosen, places = opened.backend, opened.places
+    how_to = chosen, how.threads, how.progress
+    decoded = decode_tiles(places, opened.header, *how_to, chain=opened.chain, traced=how.traced)
+    return opened.finished(decoded)
+
+
+def opened_picture(view: Source, how: How) -> "OpenedPicture | Inspection":
+    """Read what decoding the picture of a file needs; without samples, describe the picture."""
     region, allow_partial, limits = how.region, how.allow_partial, how.limits
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
@@ -249,7 +256,7 @@ def _inspected_picture(view: Source, how: _How) -> Inspection:
         what = "picture" if region is None else "region with the tiles that it touches"
         padded = check_area(what, area, header.planes, spans_touching(read, *grid), limits)
     else:
-        _check_described(spans_touching(read, *grid))
+        check_described(spans_touching(read, *grid))
     tiles = list(tiles_touching(read, *grid))
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
@@ -269,37 +276,102 @@ def _inspected_picture(view: Source, how: _How) -> Inspection:
     chain = Chain.of(view)
     size = len(view)
     check_work(streams, header, size, padded, limits, threads=how.threads, chain=chain)
-    samples = _place(header, area, how.out)
+    chosen = backends.get(_name_for(how), decodes=True)
+    samples = _place(header, area, how)
     joined = joined_area(header, area)
     shown = samples
-    if joined != area or not samples.flags.c_contiguous:
-        shown = np.zeros(header.shape_of(joined), samples.dtype)
+    by_host = chain is not None or any(stream.jpeg is not None for _, stream in streams)
+    if joined != area or not samples.flags.c_contiguous or (by_host and on_device(samples)):
+        module = np if by_host else module_of(samples)
+        shown = module.zeros(header.shape_of(joined), samples.dtype)
     for one in bad:  # tiles that were not read; decode_tiles clears those that it finds bad
         common = one.tile.common(joined)
         assert common is not None
         shown[common.within(joined).slices] = 0
-    chosen = backends.get(how.backend, decodes=True)
-    coded: list[LayerCoding] = []
-    good: list[tuple[Tile, Fixed]] = []
     places = [TilePlace.within(shown, joined, tile, stream, header) for tile, stream in streams]
-    how_to = chosen, how.threads, how.progress
-    decoded = decode_tiles(places, header, *how_to, chain=chain, traced=how.traced)
-    for place, found_in in zip(places, decoded, strict=True):
-        if isinstance(found_in, FormatError):
-            bad.append(_bad(header, place.tile, found_in, allow_partial))
-            continue
-        good.append((place.tile, fixed_of(place.stream, place.drawn)))
-        if place.tile.common(area) is not None:
-            coded += found_in
-    filter_borders(shown, joined, header, good, chosen)
-    if shown is not samples:
-        samples[...] = shown[area.within(joined).slices]
-    # Other tiles are read for their borders only.
-    bad = [one for one in bad if one.tile.common(area) is not None]
-    bad.sort(key=lambda one: one.tile.number)
-    if len(bad) == sum(tile.common(area) is not None for tile in tiles):
-        raise _hopeless(header, bad, faults, len(view))
-    return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad), faults)
+    return OpenedPicture(
+        view, how, chosen, header, faults, area, joined, samples, shown, tiles, places, bad, chain
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedPicture:
+    """A picture whose tiles are read: what ``decode_tiles`` needs, and what follows it.
+
+    Parameters
+    ----------
+    view : Source
+    how : How
+    backend : Backend
+    header : Header
+    faults : sequence of FormatError
+    area : Area
+        What is wanted of the picture.
+    joined : Area
+        ``joined_area`` of ``area``.
+    samples, shown : array
+        Of ``area``, and of ``joined``; one array if they are equal.
+    tiles : list of Tile
+        All that ``joined`` needs.
+    places : list of TilePlace
+        Of the tiles that were read.
+    bad : list of BadTile
+        The others.
+    chain : Chain or None
+        What the picture continues.
+    """
+
+    view: Source
+    how: How
+    backend: Backend
+    header: Header
+    faults: Sequence[FormatError]
+    area: Area
+    joined: Area
+    samples: Samples
+    shown: Samples
+    tiles: list[Tile]
+    places: list[TilePlace]
+    bad: list[BadTile]
+    chain: Chain | None
+
+    @property
+    def is_tiles(self) -> bool:
+        """Whether the tiles decode by themselves: no chain, and no JPEG file that is kept."""
+        return self.chain is None and all(place.stream.jpeg is None for place in self.places)
+
+    def finished(self, decoded: Sequence[list[LayerCoding] | FormatError]) -> Inspection:
+        """Return the picture with what ``decode_tiles`` returned."""
+        header, area, bad = self.header, self.area, list(self.bad)
+        coded: list[LayerCoding] = []
+        good: list[tuple[Tile, Fixed]] = []
+        for place, found_in in zip(self.places, decoded, strict=True):
+            if isinstance(found_in, FormatError):
+                bad.append(_bad(header, place.tile, found_in, self.how.allow_partial))
+                continue
+            good.append((place.tile, fixed_of(place.stream, place.drawn)))
+            if place.tile.common(area) is not None:
+                coded += found_in
+        filter_borders(self.shown, self.joined, header, good, self.backend)
+        if self.shown is not self.samples:
+            part = self.shown[area.within(self.joined).slices]
+            self.samples[...] = module_of(self.samples).asarray(part)
+        # Other tiles are read for their borders only.
+        bad = [one for one in bad if one.tile.common(area) is not None]
+        bad.sort(key=lambda one: one.tile.number)
+        if len(bad) == sum(tile.common(area) is not None for tile in self.tiles):
+            raise _hopeless(header, bad, self.faults, len(self.view))
+        faults = tuple(self.faults)
+        return Inspection(
+            header, len(self.view), tuple(coded), self.samples, area, tuple(bad), faults
+        )
+
+
+def _name_for(how: How) -> str:
+    """Return the name of the backend: for an array on a device, one that writes to it."""
+    if how.out is None or not on_device(how.out):
+        return how.backend
+    return backends.for_device_arrays(how.backend, "out lies")
 
 
 def decode(
@@ -329,7 +401,9 @@ def decode(
     limits : DecodeLimits or None
         Largest picture or region to decode, and most memory and work, checked before samples are
         decoded; None takes ``DecodeLimits()``.
-    backend : {"auto", "cpu", "reference"}
+    backend : {"auto", "cpu", "cuda", "reference"}
+        "cuda" decodes predicted blocks on the current CUDA device, and what is coded otherwise on
+        the processor.
     threads : int or None
         Threads of the processor; None takes all processors.
     progress : callable or None
@@ -337,8 +411,10 @@ def decode(
         at most about every 30 ms. Returning False cancels.
     out : array or None
         Array that receives the samples: of the shape and type of the result, writable, the samples
-        of a pixel side by side, pixels and rows at any distance. If decoding fails, some of its
-        samples have changed. None makes a new array.
+        of a pixel side by side, pixels and rows at any distance. Backend "cuda" also takes an array
+        on a CUDA device, of CuPy, PyTorch or another package, and writes it on the current stream
+        of CuPy; "auto" then means "cuda". If decoding fails, some samples have changed. None makes
+        a new array of NumPy.
 
     Returns
     -------
@@ -370,10 +446,10 @@ def decode(
     >>> mmpcodec.decode(data, out=stack[1])[2].tolist()
     [8, 9, 10, 11]
     """
-    how = _How(
+    how = How(
         region,
         False,
-        _checked(limits),
+        checked_limits(limits),
         backend,
         check_threads(threads),
         progress,
@@ -382,21 +458,27 @@ def decode(
     )
     found = _inspected(data, page, how)
     assert found.samples is not None
-    return found.samples
+    return found.samples if out is None else out
 
 
-def _place(header: Header, area: Area, out: Any) -> Samples:
+def _place(header: Header, area: Area, how: How) -> Samples:
     """Return ``out``, if it can take the samples of an area, or a new array if it is None."""
     shape, kind = header.shape_of(area), np.dtype(sample_type(header.depth))
+    out: Any = how.out
     if out is None:
-        return np.empty(shape, kind)
-    if not isinstance(out, np.ndarray):
-        raise ParameterError(f"out of type {type(out).__name__}: must be a NumPy array or None")
+        return device_module().empty(shape, kind) if how.on_device else np.empty(shape, kind)
+    if on_device(out):
+        out = module_of(out).asarray(out)
+    elif not isinstance(out, np.ndarray):
+        raise ParameterError(
+            f"out of type {type(out).__name__}: must be a NumPy array, an array on a CUDA device, "
+            "or None"
+        )
     if out.shape != shape:
         raise ParameterError(f"out has shape {out.shape}: must be {shape}")
     if out.dtype != kind:
         raise ParameterError(f"out has type {out.dtype.str}: must be {kind.str} ({kind})")
-    if not out.flags.writeable:
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ParameterError("out is read-only: must be writable")
     apart = [step for step in out.strides if step % kind.itemsize]
     if apart or (out.ndim == 3 and out.strides[2] != kind.itemsize):
@@ -423,73 +505,6 @@ def viewed(data: Any) -> Source:
         raise ParameterError(
             f"data of type {type(data).__name__}: must be bytes or a contiguous buffer"
         ) from None
-
-
-def check_area(
-    what: str, area: Area, planes: int, spans: tuple[Spans, Spans], limits: DecodeLimits
-) -> int:
-    """Compare the area to decode with the limits, before its tiles are listed.
-
-    Returns
-    -------
-    int
-        Samples in the whole fragments of its tiles.
-    """
-    down, along = (sum(fragments_in((length, 1)) for _, (_, length) in axis) for axis in spans)
-    samples = FRAGMENT_SIZE**2 * down * along * planes
-    fault = limits.fault_of_size(
-        area.width, area.height, samples, "samples in whole 16x16 fragments"
-    )
-    if fault:
-        raise LimitExceeded(container.SECTION, f"{what} is {area.width}x{area.height}: {fault}")
-    return samples
-
-
-def _check_described(spans: tuple[Spans, Spans]) -> None:
-    """Check that the tiles to describe, without decoding, are not too many."""
-    count = len(spans[0]) * len(spans[1])
-    if count > MOST_DESCRIBED:
-        text = f"{count} tiles to describe, at most {MOST_DESCRIBED} are; give a smaller region"
-        raise LimitExceeded(container.SECTION, text)
-
-
-def check_work(
-    streams: Sequence[tuple[Tile, TileStream]],
-    header: Header,
-    size: int,
-    samples: int,
-    limits: DecodeLimits,
-    *,
-    threads: int | None = None,
-    chain: Chain | None = None,
-) -> None:
-    """Compare what decoding tiles of a file of ``size`` bytes, and a chain, can take with limits.
-
-    ``samples`` are held besides; see ``memory_to_decode``. The time is that of all pages of a
-    chain.
-
-    Raises
-    ------
-    LimitExceeded
-        If memory, time or the rows of the chain are above.
-    """
-    pixels = 0 if chain is None else chain.pixels_with(header.width, header.height)
-    if pixels > MOST_CHAIN * limits.max_samples:
-        text = f"rows of a chain have {pixels} pixels, the limit is {MOST_CHAIN} times "
-        text += f"{limits.max_samples}; max_samples (--max-samples) raises it"
-        raise LimitExceeded(container.SECTION, text)
-    if limits.max_memory is not None:
-        at_once = threads or processors()
-        needed = memory_to_decode(streams, header.level_depth, header.planes, samples, at_once)
-        if chain is not None:
-            needed += memory_of_chain(pixels, [page.tile for page in chain.pages])
-        check_memory(needed, limits)
-    most = limits.seconds_for(size)
-    if chain is not None:
-        most = chain.seconds_for(size, limits)
-        size += sum(page.header.file_bytes for page in chain.pages)
-        streams = [*streams, *((page.tile, page.stream) for page in chain.pages)]
-    check_seconds(streams, header, size, most)
 
 
 def read_tile(source: Source, header: Header, tile: Tile) -> TileStream:

@@ -13,14 +13,13 @@ from mmpcodec import backends
 from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.decoder import (
-    check_area,
-    check_work,
     named,
     tile_of,
     viewed,
 )
 from mmpcodec.codec.tiles.chains import Chain
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
+from mmpcodec.codec.tiles.limits import check_area, check_work
 from mmpcodec.codec.tiles.reduction import (
     ReducedReader,
     factor_between,

@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.tools import BLOCK_TOOLS, BLOCKS, KINDS, TABLES, BlockTools, Tool, Tools, TreeTools
+from mmpcodec.tools import (
+    BLOCK_TOOLS,
+    BLOCKS,
+    KINDS,
+    TABLES,
+    BlockTools,
+    Tool,
+    Tools,
+    TreeTools,
+    with_values,
+)
 
 Kind = TypeVar("Kind", bound=Tools)
 
@@ -72,7 +82,10 @@ def read_tools(fields: Fields, kind: type[Kind]) -> Kind:
         values[tool.name] = read_tool(fields, tool) if in_header else False
     if values.pop("dictionary", False):
         values["trees"] = read_tools(fields, TreeTools)
-    return _tools_of(kind.coding, tuple(values.items()))
+    # The fixed filters differ from layer to layer where all other tools are equal.
+    own = {name: values.pop(name) for name in ("fixed_filters",) if name in values}
+    tools = _tools_of(kind.coding, tuple(values.items()))
+    return with_values(tools, **own) if own else tools
 
 
 @lru_cache(maxsize=64)

@@ -132,9 +132,13 @@ def write_series(samples, folder):
         (folder / f"{number}.dcm").write_bytes(data)
 
 
+DEVICE = re.compile(r"--backend cuda|--device|\bdevice=|import cupy")
+"""What a command line or a Python example has that needs a CUDA device."""
+
+
 def lacking(line):
     """Why a command line, or a Python example, cannot run here, or None."""
-    if re.search(r"--backend cuda|--device|\bdevice=", line):
+    if DEVICE.search(line):
         if reason := backends.status()["cuda"]:
             return reason
         if "--device 0,1" in line and backends.get("cuda").device_count() < 2:
@@ -230,7 +234,7 @@ def test_page(page, mmp, folder, monkeypatch):
     names: dict[str, object] = {}
     left_out = []
     for name, language, text in found:
-        if language == "python" and "device=" in text and (reason := lacking(text)):
+        if language == "python" and DEVICE.search(text) and (reason := lacking(text)):
             left_out.append(f"Python: {reason}")
         elif language == "python":
             exec(text, names)

@@ -16,6 +16,7 @@ from support.vectors import (
     BAD_COLLECTIONS,
     BAD_JPEGS,
     COLLECTIONS,
+    DECODERS,
     FOLDER,
     GOOD,
     KEPT_JPEGS,
@@ -62,7 +63,7 @@ def decoded_by(backend, vector):
     return pytest.param(vector, backend, id=f"{backend}-{vector.name}", marks=marks)
 
 
-WITH_DECODERS = [decoded_by(*pair) for pair in product(backends.decoders(), GOOD)]
+WITH_DECODERS = [decoded_by(*pair) for pair in product(DECODERS, GOOD)]
 
 
 @pytest.mark.parametrize(("vector", "backend"), WITH_DECODERS)
@@ -231,7 +232,7 @@ def test_reference_encodes_to_the_stream(vector):
 
 
 @each([*BAD, *BAD_JPEGS])
-@pytest.mark.parametrize("backend", backends.decoders())
+@pytest.mark.parametrize("backend", DECODERS)
 def test_refuses_what_is_damaged(vector, backend):
     expected = json.loads((vector / "error.json").read_text())
     with pytest.raises(mmpcodec.FormatError) as caught:

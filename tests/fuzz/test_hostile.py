@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mutate import places, repaired, with_size
 from palettes import file_of
 from support.strategies import block_tools, earlier_planes, natural, text_like, tools
+from support.vectors import DECODERS
 
 import mmpcodec
 from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, backends
@@ -81,7 +82,7 @@ def test_payload_cut_past_the_checksum(data):
 )
 def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
     results = []
-    for name in backends.decoders():
+    for name in DECODERS:
         try:
             shape = height, width
             earlier = earlier_planes(shape, tools)
@@ -113,7 +114,7 @@ def test_random_palettes_decode_alike_everywhere(
         joined(Streams(colours, numbers)),
     )
     results = []
-    for name in backends.decoders():
+    for name in DECODERS:
         try:
             found, _ = decode_palette(backends.get(name), palette, (height, width), count, depth)
             results.append((found.colours.tobytes(), found.numbers.tobytes()))
@@ -173,7 +174,7 @@ def test_any_coefficients_are_read_alike_everywhere(active, coefficients):
     place = places(good)["post filter"]
     changed = repaired(good[:place] + bytes([active]) + coefficients + good[place + 1 :])
     results = []
-    for name in backends.decoders():
+    for name in DECODERS:
         try:
             results.append(mmpcodec.decode(changed, backend=name).tobytes())
         except FormatError as error:

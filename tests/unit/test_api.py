@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.strategies import natural, text_like
+from support.vectors import DECODERS
 
 import mmpcodec
-from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends
+from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError
 from mmpcodec.options import EncodeOptions
 from mmpcodec.params import TRIED
 from mmpcodec.plugins.chunks import WithOptions
@@ -223,7 +224,7 @@ def test_decode_refuses_what_is_not_bytes():
         mmpcodec.decode("file.mmp")
 
 
-@pytest.mark.parametrize("backend", backends.decoders())
+@pytest.mark.parametrize("backend", DECODERS)
 def test_progress_counts_fragments_and_cancels(backend):
     calls = []
     options = {"backend": backend, "preset": "plain"}
@@ -237,7 +238,7 @@ def test_progress_counts_fragments_and_cancels(backend):
         mmpcodec.encode(PICTURE, **options, progress=lambda done, total: done // 0)
 
 
-@pytest.mark.parametrize("backend", backends.decoders())
+@pytest.mark.parametrize("backend", DECODERS)
 def test_progress_of_blocks_is_told_each_fragment(backend):
     calls = []
     mmpcodec.encode(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask
+from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask, TileTraces
 from mmpcodec.codec import kept_jpeg
 from mmpcodec.codec.borders import drawn_mask
 from mmpcodec.codec.colour import joined
@@ -115,19 +115,9 @@ def decode_tiles(
     if places and places[0].stream.jpeg is not None:  # which is the only tile of its picture
         return [_decode_jpeg(header, places[0], backend, threads, progress, traced=traced)]
     if backend.decodes_tiles and chain is None:
-        tasks = [
-            TileTask(stream, (tile.height, tile.width), samples, first, drawn)
-            for tile, stream, samples, first, drawn in places
-        ]
-        decoded = backend.decode_tiles(
-            TilesTask(header, tasks, traced), threads=threads, progress=progress
-        )
-        return [
-            _error_of(header, place, one)
-            if isinstance(one, TileFault)
-            else _with_traces(header, place, one, backend.name)
-            for place, one in zip(places, decoded, strict=True)
-        ]
+        task = tiles_task(places, header, traced)
+        decoded = backend.decode_tiles(task, threads=threads, progress=progress)
+        return found_in_tiles(places, header, backend, decoded)
     shares = [_share(header, *place[:2]) for place in places]
     found: list[list[LayerCoding] | FormatError] = []
     for place, part in zip(places, in_turn(progress, shares), strict=True):
@@ -141,6 +131,30 @@ def decode_tiles(
         place.samples[...] = samples[row : row + height, column : column + width]
         found.append(coded if traced else [])
     return found
+
+
+def tiles_task(places: Sequence[TilePlace], header: Header, traced: bool) -> TilesTask:
+    """Return tiles as a backend takes them that decodes whole tiles."""
+    tasks = [
+        TileTask(stream, (tile.height, tile.width), samples, first, drawn)
+        for tile, stream, samples, first, drawn in places
+    ]
+    return TilesTask(header, tasks, traced)
+
+
+def found_in_tiles(
+    places: Sequence[TilePlace],
+    header: Header,
+    backend: Backend,
+    decoded: Sequence[TileFault | TileTraces],
+) -> list[list[LayerCoding] | FormatError]:
+    """Return what ``decode_tiles`` returns for what a backend found in whole tiles."""
+    return [
+        _error_of(header, place, one)
+        if isinstance(one, TileFault)
+        else _with_traces(header, place, one, backend.name)
+        for place, one in zip(places, decoded, strict=True)
+    ]
 
 
 def _decode_jpeg(

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 EMULATED = ROOT / "tests" / "support" / "emulated"
+DECODING = "tests/agreement/backends/test_cuda_decoding.py"
 PARTS = [
     "encode and blocks",
     "encode and trees",
@@ -42,6 +43,13 @@ def run(*arguments):
 def test_operations_give_the_results_of_the_reference(part):
     options = "-q", "-p", "no:cacheprovider", "-m", "gpu", "-k", part
     ended = run("-m", "pytest", *options, "tests/agreement/test_table.py")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert " passed" in ended.stdout
+    assert " skipped" not in ended.stdout
+
+
+def test_decoding_gives_the_samples_of_the_processor():
+    ended = run("-m", "pytest", "-q", "-p", "no:cacheprovider", DECODING)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert " passed" in ended.stdout
     assert " skipped" not in ended.stdout
