@@ -85,11 +85,9 @@ extern "C" __global__ void __launch_bounds__(kBuildThreads)
         const int lag = 2 * kMaxSide >> log2;
         for (int column = 0; column < columns; ++column) {
             if (row) wait_for(plane.done + row - 1, uint32_t(smaller(column + lag, columns)));
-            const int fragment = row * columns + column;
-            wait_for(plane.read, uint32_t(fragment + 1));
-            const uint32_t first = __ldcg(plane.fragments + fragment);
-            const uint32_t end = __ldcg(plane.fragments + fragment + 1);
-            for (uint32_t leaf = first; leaf < end; ++leaf)
+            const uint32_t* leaves = plane.fragments + int64_t{row} * columns + column;
+            const uint32_t end = leaves[1];
+            for (uint32_t leaf = leaves[0]; leaf < end; ++leaf)
                 build_leaf(memory, {row << log2, column << log2, log2, log2}, leaf);
             __syncthreads();
             if (threadIdx.x == 0) {

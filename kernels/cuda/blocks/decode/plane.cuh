@@ -69,7 +69,6 @@ struct CodedPlane {
     uint32_t* order;         // for each unit, the number of its leaf plus 1; 0 at the start
     void* samples;           // rows are `width` samples apart
     const void* earlier[kMostPlanes];  // filtered planes that predict this one, in the same layout
-    uint32_t* read;          // number of fragments that are read
     uint32_t* done;          // rebuilt fragments of each row of fragments
     uint32_t payload_size;
     uint32_t fault;          // not 0 if the payload does not decode

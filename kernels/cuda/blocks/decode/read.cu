@@ -181,8 +181,6 @@ public:
                 const int number = row * columns + column;
                 if (!failed_) read_fragment(row, column, number);
                 plane_.fragments[number + 1] = leaves_;
-                __threadfence();
-                *const_cast<volatile uint32_t*>(plane_.read) = uint32_t(number + 1);
             }
         return !failed_ && !coder_.is_truncated() && !coder_.has_rest();
     }

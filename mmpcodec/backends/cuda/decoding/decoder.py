@@ -27,8 +27,7 @@ THREADS, READ_THREADS = 128, 32
 FILTER_BLOCK = 4
 """Rows and columns of the samples that a thread filters."""
 BUILDERS = 4
-"""Most blocks of ``build_rows`` on a multiprocessor. They wait for blocks of ``read_planes``, for
-which they leave room."""
+"""Most blocks of ``build_rows`` on a multiprocessor."""
 ALIGNMENT = 256
 WORD_BYTES = 4
 """Bytes that the range decoder reads at once."""
@@ -48,9 +47,10 @@ def codes_on_device(stream: TileStream) -> bool:
 
 
 class TileGroup:
-    """Tiles of one or more pictures that are decoded at once, on the current device and stream.
+    """Tiles of one or more pictures that are decoded at once, on the current device.
 
-    The constructor starts all kernels and does not wait for them.
+    The constructor starts all kernels, after those of the current stream, and does not wait for
+    them. Groups run beside each other, each on a stream of its own.
 
     Parameters
     ----------
@@ -64,17 +64,17 @@ class TileGroup:
         self.cupy = cupy
         self.tiles = tiles
         self.device = cupy.cuda.Device().id
-        self.stream = cupy.cuda.get_current_stream()
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.stream.wait_event(cupy.cuda.get_current_stream().record())
         self.tile_planes = [planes_of(header, task) for header, task in tiles]
         self.planes = [plane for planes in self.tile_planes for plane in planes]
         self.kept: list[Any] = []
         self._allocate()
-        ended = self._read()
+        self._read()
         for own_round in range(1 + max(plane.round for plane in self.planes)):
             numbers = [i for i, plane in enumerate(self.planes) if plane.round == own_round]
             self._build(numbers)
             self._filter([self.planes[i] for i in numbers])
-        self.stream.wait_event(ended)
         self._join()
 
     def finish(self) -> tuple[np.ndarray, np.ndarray]:
@@ -132,25 +132,19 @@ class TileGroup:
         kernel = kernels.function(
             file, entry, self.device, defines, threads=threads, shared_bytes=0
         )
-        kernel(grid, arguments)
+        with self.stream:
+            kernel(grid, arguments)
 
-    def _read(self) -> Any:
-        """Read the symbols of all planes beside the rest; returns the event of the end."""
+    def _read(self) -> None:
+        """Read the symbols of all planes."""
         payloads, starts = _joined_payloads([plane.layer.payload for plane in self.planes])
         trained = states_on(self.device)
         states = coded_planes(self.planes, trained.data.ptr, trained.nbytes)
         states["tables"] = tables_on(self.device).data.ptr
         states["payload"] = self._upload(payloads).data.ptr + starts
         self.states = self._upload(states)
-        reading = self.cupy.cuda.Stream(non_blocking=True)
-        reading.wait_event(self.stream.record())
-        self.kept.append(reading)
-        with reading:
-            grid = len(states), 1, 1
-            self._launch(
-                "blocks/decode/read", "read_planes", grid, self.states, threads=READ_THREADS
-            )
-        return reading.record()
+        grid = len(states), 1, 1
+        self._launch("blocks/decode/read", "read_planes", grid, self.states, threads=READ_THREADS)
 
     def _build(self, numbers: Sequence[int]) -> None:
         """Rebuild the samples of planes whose earlier planes are filtered."""
@@ -158,8 +152,7 @@ class TileGroup:
         for wide in (False, True):
             if own := [i for i in numbers if self.planes[i].is_wide is wide]:
                 tickets = tickets_of(self.planes, own)
-                taken = self.cupy.zeros(1, np.uint32)
-                self.kept.append(taken)
+                taken = self._upload(np.zeros(1, np.uint32))
                 arguments = self.states, self._upload(tickets), np.int32(len(tickets)), taken
                 grid = min(len(tickets), blocks), 1, 1
                 defines = SAMPLE_DEFINES[wide]
@@ -186,7 +179,7 @@ class TileGroup:
         """Write the samples of all tiles to their places, and compute their CRC-32."""
         tiles = joined_tiles(self.tiles, self.tile_planes)
         ends = np.cumsum(tiles["height"], dtype=np.int64)
-        self.crc = self.cupy.zeros(len(tiles), np.uint32)
+        self.crc = self.cupy.empty(len(tiles), np.uint32)
         of_rows = self.cupy.empty(int(ends[-1]), np.uint32)
         self.kept.append(of_rows)
         tiles["crc"] = self.crc.data.ptr + 4 * np.arange(len(tiles))

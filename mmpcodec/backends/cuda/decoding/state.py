@@ -36,7 +36,7 @@ PLANE_DTYPE = np.dtype(
     [
         *((name, "u8") for name in ("tables", "payload", "states", *ARRAYS, "samples")),
         ("earlier", "u8", MOST_PLANES),
-        *((name, "u8") for name in ("read", "done")),
+        ("done", "u8"),
         *((name, "u4") for name in ("payload_size", "fault")),
         *((name, "i4") for name in ("height", "width", "shown_height", "shown_width", "depth")),
         ("tools", np.dtype([(name, "i4") for name in (*NATIVE_TOOLS, "fragment_log2")])),
@@ -132,7 +132,6 @@ class DevicePlane:
             "changes": (fragments, True),
             "units": (4 * units, True),
             "order": (4 * units, True),
-            "read": (4, True),
             "done": (4 * self.rows, True),
             "leaves": (LEAF_BYTES * units, False),
             "coefficients": (4 * area, False),
@@ -166,7 +165,7 @@ def coded_planes(planes: Sequence[DevicePlane], states: int, states_bytes: int) 
     (N,) array of PLANE_DTYPE
     """
     found = np.zeros(len(planes), PLANE_DTYPE)
-    for name in (*ARRAYS, "read", "done"):
+    for name in (*ARRAYS, "done"):
         found[name] = [plane.arrays[name] for plane in planes]
     found["samples"] = [plane.samples for plane in planes]
     found["height"], found["width"] = np.array([plane.padded for plane in planes]).T
