@@ -13,9 +13,9 @@ from mmpcodec.opening.contents import PictureBytes, errors_named, picture_of
 from mmpcodec.params import check_progress, check_threads
 from mmpcodec.runtime.progress import Progress, report_progress
 
-PART = 64
+PART = 128
 """Files whose decoding begins at once, while those before them are decoded."""
-PARTS = 2
+PARTS = 4
 """Most parts that a device decodes while the next one is read."""
 
 
