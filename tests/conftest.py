@@ -14,6 +14,9 @@ settings.register_profile(
 settings.register_profile("long", max_examples=1000, parent=settings.get_profile("ci"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# Collected for its doctests, it would stand for CuPy in all tests.
+collect_ignore = ["support/emulated"]
+
 
 @pytest.fixture
 def plain_search(monkeypatch: pytest.MonkeyPatch) -> None:

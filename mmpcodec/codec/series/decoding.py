@@ -37,12 +37,14 @@ def decode_batch(
     ----------
     files : sequence of bytes-like
         Whole files.
-    limits, threads
+    limits
         See ``decode``; the limits are those of each file.
-    progress : callable or None
-        ``progress(done, total) -> bool`` gets numbers of files. Returning False cancels.
     backend : {"auto", "cpu", "cuda", "reference"}
         See ``decode``. Without ``out``, "cuda" makes arrays of CuPy, others make those of NumPy.
+    threads
+        See ``decode``.
+    progress : callable or None
+        ``progress(done, total) -> bool`` gets numbers of files. Returning False cancels.
     out : sequence of arrays or None
         An array for each file, as ``decode`` takes them. An array of one dimension more than the
         pictures have is such a sequence.

@@ -58,7 +58,7 @@ def read_only():
 
 
 FAULTS = [
-    ([1], "out of type list: must be a NumPy array or None"),
+    ([1], "out of type list: must be a NumPy array, an array on a CUDA device, or None"),
     (np.zeros((70, 90, 4), np.uint8), r"out has shape \(70, 90, 4\): must be \(70, 90, 3\)"),
     (np.zeros((70, 90, 3), np.uint16), r"out has type <u2: must be \|u1 \(uint8\)"),
     (read_only(), "out is read-only: must be writable"),

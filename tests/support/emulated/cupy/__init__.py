@@ -9,7 +9,7 @@ from .arrays import call, ndarray, to_device, to_host
 from .kernels import RawModule
 
 __all__ = ["RawModule", "cuda", "ndarray"]
-__version__ = "emulated"
+__version__ = "0+emulated"
 
 
 def get_default_memory_pool():

@@ -212,7 +212,7 @@ def test_the_trailer_is_short():
 
 
 def test_headers_of_too_many_tiles_are_not_described(data, monkeypatch):
-    monkeypatch.setattr("mmpcodec.codec.decoder.MOST_DESCRIBED", TILES - 1)
+    monkeypatch.setattr("mmpcodec.codec.tiles.limits.MOST_DESCRIBED", TILES - 1)
     with pytest.raises(mmpcodec.LimitExceeded, match="12 tiles to describe, at most 11 are"):
         mmpcodec.inspect(data)
     assert len(mmpcodec.inspect(data, region=(0, 0, 128, 64)).layers) == 2
