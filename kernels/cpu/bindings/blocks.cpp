@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "cpu/blocks/codec.h"
+#include "cpu/blocks/leaves.h"
 #include "cpu/blocks/search/seen_errors.h"
 #include "shared/blocks/models.h"
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/buffers.h"
 #include "cpu/bindings/gil.h"
 
 namespace nb = nanobind;
@@ -206,6 +208,28 @@ nb::tuple finish_plans(PlanCoder& coder) {
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2], found[6]);
 }
 
+// Payload, height, width and tools of a plane.
+using PlaneToRead = std::tuple<nb::object, int, int, nb::object>;
+
+LeavesOfPlanes leaves_of(const std::vector<PlaneToRead>& planes, int threads) {
+    Buffers buffers;
+    std::vector<LeafTask> tasks;
+    for (const auto& [source, height, width, tools] : planes) {
+        const Payload payload = held(source, buffers);
+        tasks.push_back({payload.data, payload.size, {height, width}, block_tools_from(tools)});
+    }
+    WithoutGil released;
+    return LeavesOfPlanes(tasks, threads);
+}
+
+using Joined = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void write_leaves(const LeavesOfPlanes& leaves, const Joined& to) {
+    if (to.size() != leaves.total()) throw std::invalid_argument("an array of another size");
+    WithoutGil released;
+    leaves.write(to.data());
+}
+
 using SeenTable = nb::ndarray<const int32_t, nb::shape<kSeenSide, kSeenSide>, nb::c_contig,
                               nb::device::cpu>;
 using SeenErrors = nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -231,6 +255,18 @@ void mmp::register_blocks(nb::module_& module) {
              })
         .def("code", &code_plans, "nodes"_a, "levels"_a)
         .def("finish", &finish_plans);
+    nb::class_<LeavesOfPlanes>(module, "LeavesOfPlanes")
+        .def("__init__",
+             [](LeavesOfPlanes* leaves, const std::vector<PlaneToRead>& planes, int threads) {
+                 new (leaves) LeavesOfPlanes(leaves_of(planes, threads));
+             })
+        .def_prop_ro("good", [](const LeavesOfPlanes& leaves) {
+            return array_of(leaves.good().data(), leaves.good().size());
+        })
+        .def_prop_ro("sizes", [](const LeavesOfPlanes& leaves) {
+            return array_of(leaves.sizes().data(), leaves.good().size(), size_t(kLeafArrays));
+        })
+        .def("write", &write_leaves, "to"_a);
     register_encode<uint8_t>(module);
     register_encode<uint16_t>(module);
     module.def("seen_errors", &errors_seen<uint8_t>, "source"_a, "samples"_a, "basis"_a,

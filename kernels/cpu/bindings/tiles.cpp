@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/buffers.h"
 #include "cpu/bindings/gil.h"
 #include "cpu/tiles/checksum.h"
 #include "cpu/tiles/crew.h"
@@ -34,29 +35,6 @@ using Form = std::tuple<int, bool, int, int, int>;
 // None for the pixels of the tile that a palette draws.
 using Drawn = nb::ndarray<bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Part = std::tuple<int, int, nb::ndarray<nb::device::cpu>, std::optional<Drawn>>;
-
-// A buffer of Python that stays where it is.
-class Held {
-public:
-    explicit Held(nb::handle source) {
-        if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE)) throw nb::python_error();
-    }
-    ~Held() { PyBuffer_Release(&view_); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-    Payload payload() const {
-        return {static_cast<const uint8_t*>(view_.buf), static_cast<size_t>(view_.len)};
-    }
-
-private:
-    Py_buffer view_;
-};
-
-using Buffers = std::vector<std::unique_ptr<Held>>;
-
-Payload held(nb::handle source, Buffers& buffers) {
-    return buffers.emplace_back(std::make_unique<Held>(source))->payload();
-}
 
 LosslessTools lossless_tools_from(nb::handle source) {
     const auto number = [&](const char* name) { return nb::cast<int>(source.attr(name)); };

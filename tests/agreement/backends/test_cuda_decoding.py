@@ -11,6 +11,7 @@ from support.vectors import GOOD
 import mmpcodec
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.backends.cuda.decoding import decoder
 from mmpcodec.backends.cuda.decoding.decoder import in_groups
 from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask
 from mmpcodec.codec.decoder import read_tile
@@ -20,6 +21,17 @@ from mmpcodec.opening.header import read_header
 pytestmark = pytest.mark.gpu
 
 SHAPES = [(1, 1), (17, 33), (70, 90), (64, 130)]
+
+
+@pytest.fixture(autouse=True, params=["host", "device", "both"])
+def reader(request, monkeypatch):
+    """Who reads the symbols of the planes."""
+    choose = {
+        "host": lambda sizes, *_: np.argsort(sizes),
+        "device": lambda *_: np.zeros(0, int),
+        "both": lambda sizes, *_: np.arange(1, len(sizes), 2),
+    }
+    monkeypatch.setattr(decoder, "longest_for_host", choose[request.param])
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@
 // mmpcodec/backends/cuda/decoding/state.py defines the same layouts; a test compares the sizes.
 #pragma once
 
+#include "shared/blocks/leaf.h"
 #include "shared/blocks/models.h"
 #include "shared/blocks/partition.h"
 #include "shared/blocks/prediction.h"
@@ -44,18 +45,6 @@ struct DecodeTables {
     uint16_t low_rows[2][kShapes][kMostLow], low_scanned[2][kShapes][kMostLow];
     uint8_t radii[64][64];  // floor(sqrt(u^2 + v^2)) by u and v
 };
-
-// A leaf of the partition of a fragment.
-struct Leaf {
-    uint8_t row, column;  // of its first unit in the fragment
-    uint8_t a, b, mode, kind, type, unused;
-    uint32_t first, count;  // its coefficients that are not 0
-};
-
-// A coefficient: its place in the block, and its value.
-MMP_HD constexpr uint32_t packed_coefficient(int place, int value) {
-    return uint32_t(place) | uint32_t(value) << 16;
-}
 
 struct CodedPlane {
     const DecodeTables* tables;

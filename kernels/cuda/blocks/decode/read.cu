@@ -363,11 +363,12 @@ extern "C" __global__ void __launch_bounds__(kMaxCoded) fill_positions(DecodeTab
         uint32_t(frequency)};
 }
 
-// Reads planes, one in each block of the grid. Arrays of units must be zeros.
-extern "C" __global__ void __launch_bounds__(kReadThreads) read_planes(CodedPlane* planes) {
+// Reads the planes of these numbers, one in each block of the grid. Arrays of units must be zeros.
+extern "C" __global__ void __launch_bounds__(kReadThreads)
+    read_planes(CodedPlane* planes, const int32_t* numbers) {
     __shared__ __align__(16) uint8_t shared[sizeof(ReadMemory)];
     ReadMemory& memory = *reinterpret_cast<ReadMemory*>(shared);
-    CodedPlane& plane = planes[blockIdx.x];
+    CodedPlane& plane = planes[numbers[blockIdx.x]];
     for (int i = threadIdx.x; i <= kSlowest; i += kReadThreads)
         memory.rates[i] = 2 * uint32_t(adaptation_rate(i));
     if (threadIdx.x < 16)

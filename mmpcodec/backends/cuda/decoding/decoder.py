@@ -1,11 +1,13 @@
 """Groups of tiles that a CUDA device decodes at once: memory, launches, checksums."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from mmpcodec.backends.cuda.decoding.host import HostLeaves, longest_for_host
 from mmpcodec.backends.cuda.decoding.state import (
     PLANE_DTYPE,
     DevicePlane,
@@ -13,6 +15,7 @@ from mmpcodec.backends.cuda.decoding.state import (
     filtered_planes,
     joined_tiles,
     planes_of,
+    set_arrays,
     tickets_of,
 )
 from mmpcodec.backends.cuda.decoding.tables import filters_on, states_on, tables_on
@@ -26,13 +29,15 @@ from mmpcodec.tools import BlockTools
 THREADS, READ_THREADS = 128, 32
 FILTER_BLOCK = 4
 """Rows and columns of the samples that a thread filters."""
-BUILDERS = 4
-"""Most blocks of ``build_rows`` on a multiprocessor."""
+BUILDERS, READERS = 4, 16
+"""Most blocks of ``build_rows`` and of ``read_planes`` on a multiprocessor."""
 ALIGNMENT = 256
 WORD_BYTES = 4
 """Bytes that the range decoder reads at once."""
 MOST_GRID = 65535
 """Most planes or tiles of one launch of a kernel whose grid has three sides."""
+STARTER = ThreadPoolExecutor(1, "mmp-decoder")
+"""Its thread waits for the symbols that the host reads."""
 SAMPLE_DEFINES = {True: ("MMP_SAMPLE=uint16_t",), False: ("MMP_SAMPLE=uint8_t",)}
 """Macros of kernels, by whether samples have more than 8 bits."""
 
@@ -49,16 +54,19 @@ def codes_on_device(stream: TileStream) -> bool:
 class TileGroup:
     """Tiles of one or more pictures that are decoded at once, on the current device.
 
-    The constructor starts all kernels, after those of the current stream, and does not wait for
-    them. Groups run beside each other, each on a stream of its own.
+    Kernels start after those of the current stream; the constructor does not wait for them, nor
+    for the threads of the host that read symbols. Groups run beside each other, each on a stream of
+    its own.
 
     Parameters
     ----------
     tiles : sequence of (Header, TileTask)
         Tiles that ``codes_on_device`` names, with CuPy arrays as ``samples``.
+    threads : int
+        Threads of the host that read symbols beside the device.
     """
 
-    def __init__(self, tiles: Sequence[tuple[Header, TileTask]]):
+    def __init__(self, tiles: Sequence[tuple[Header, TileTask]], threads: int):
         import cupy
 
         self.cupy = cupy
@@ -69,13 +77,10 @@ class TileGroup:
         self.tile_planes = [planes_of(header, task) for header, task in tiles]
         self.planes = [plane for planes in self.tile_planes for plane in planes]
         self.kept: list[Any] = []
+        self._choose_readers(threads)
         self._allocate()
         self._read()
-        for own_round in range(1 + max(plane.round for plane in self.planes)):
-            numbers = [i for i, plane in enumerate(self.planes) if plane.round == own_round]
-            self._build(numbers)
-            self._filter([self.planes[i] for i in numbers])
-        self._join()
+        self.started = STARTER.submit(self._start_rest, threads)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray]:
         """Wait for the device.
@@ -87,8 +92,10 @@ class TileGroup:
         crc : (N,) uint32 array
             CRC-32 of the samples of each tile.
         """
-        states, crc = self.states.get(self.stream), self.crc.get(self.stream)
+        self.started.result()
+        states, crc = self.read_states.get(self.stream), self.crc.get(self.stream)
         faults = states.view(PLANE_DTYPE)["fault"]
+        faults[self.on_host] = ~self.good_on_host
         counts = [len(planes) for planes in self.tile_planes]
         return np.add.reduceat(faults, np.cumsum([0, *counts[:-1]])) == 0, crc
 
@@ -112,13 +119,22 @@ class TileGroup:
 
     def _upload(self, array: np.ndarray) -> Any:
         """Start the copy of an array to the device, which does not wait for kernels."""
-        pinned = self.cupy.cuda.alloc_pinned_memory(array.nbytes)
-        host = np.frombuffer(pinned, np.uint8, array.nbytes)
+        host, copied = self._pinned(array.nbytes)
         host[...] = array.view(np.uint8).reshape(-1)
-        found = self.cupy.empty(array.nbytes, np.uint8)
-        found.data.copy_from_host_async(host.ctypes.data, array.nbytes, self.stream)
+        return copied()
+
+    def _pinned(self, size: int) -> tuple[np.ndarray, Callable[[], Any]]:
+        """Return an array of bytes on the host, and a function that starts its copy."""
+        pinned = self.cupy.cuda.alloc_pinned_memory(size)
+        host = np.frombuffer(pinned, np.uint8, size)
+        found = self.cupy.empty(size, np.uint8)
         self.kept += [pinned, found]
-        return found
+
+        def copied() -> Any:
+            found.data.copy_from_host_async(host.ctypes.data, size, self.stream)
+            return found
+
+        return host, copied
 
     def _launch(
         self,
@@ -135,16 +151,47 @@ class TileGroup:
         with self.stream:
             kernel(grid, arguments)
 
+    def _choose_readers(self, threads: int) -> None:
+        """Set the numbers of the planes whose symbols host and device read."""
+        sizes = [len(plane.layer.payload) for plane in self.planes]
+        readers = READERS * attribute("MultiProcessorCount", self.device)
+        self.on_host = longest_for_host(sizes, threads, readers)
+        for i in self.on_host:
+            self.planes[i].on_host = True
+        on_device = np.delete(np.arange(len(sizes)), self.on_host)
+        self.on_device = on_device[np.argsort(np.array(sizes)[on_device])[::-1]]
+
     def _read(self) -> None:
-        """Read the symbols of all planes."""
-        payloads, starts = _joined_payloads([plane.layer.payload for plane in self.planes])
+        """Start to read the symbols that the device reads."""
         trained = states_on(self.device)
-        states = coded_planes(self.planes, trained.data.ptr, trained.nbytes)
+        self.coded = states = coded_planes(self.planes, trained.data.ptr, trained.nbytes)
         states["tables"] = tables_on(self.device).data.ptr
-        states["payload"] = self._upload(payloads).data.ptr + starts
-        self.states = self._upload(states)
-        grid = len(states), 1, 1
-        self._launch("blocks/decode/read", "read_planes", grid, self.states, threads=READ_THREADS)
+        if len(self.on_device):
+            own = [self.planes[i].layer.payload for i in self.on_device]
+            payloads, starts = _joined_payloads(own)
+            states["payload"][self.on_device] = self._upload(payloads).data.ptr + starts
+        self.read_states = self.states = self._upload(states)
+        if len(self.on_device):
+            arguments = self.states, self._upload(self.on_device.astype(np.int32))
+            grid = len(self.on_device), 1, 1
+            self._launch(
+                "blocks/decode/read", "read_planes", grid, *arguments, threads=READ_THREADS
+            )
+
+    def _start_rest(self, threads: int) -> None:
+        """Read the symbols that the host reads, and start all later kernels."""
+        with self.cupy.cuda.Device(self.device):
+            leaves = HostLeaves([self.planes[i] for i in self.on_host], threads)
+            self.good_on_host = leaves.good
+            if len(self.on_host):
+                leaves.upload(self._pinned)
+                set_arrays(self.coded, self.planes)
+                self.states = self._upload(self.coded)
+            for own_round in range(1 + max(plane.round for plane in self.planes)):
+                numbers = [i for i, plane in enumerate(self.planes) if plane.round == own_round]
+                self._build(numbers)
+                self._filter([self.planes[i] for i in numbers])
+            self._join()
 
     def _build(self, numbers: Sequence[int]) -> None:
         """Rebuild the samples of planes whose earlier planes are filtered."""

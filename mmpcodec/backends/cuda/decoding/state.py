@@ -89,6 +89,8 @@ class DevicePlane:
     samples, other : int
         Device addresses of the samples and of the array that the next filter writes. Each filter
         exchanges them.
+    on_host : bool
+        Whether the host reads the symbols.
     """
 
     layer: Layer
@@ -98,6 +100,7 @@ class DevicePlane:
     arrays: dict[str, int] = field(default_factory=dict)
     samples: int = 0
     other: int = 0
+    on_host: bool = False
 
     def __post_init__(self):
         assert isinstance(self.layer.tools, BlockTools)
@@ -122,19 +125,23 @@ class DevicePlane:
     def sizes(self) -> dict[str, tuple[int, bool]]:
         """Return the bytes of each array, and whether it must be zeros at the start.
 
+        Arrays of symbols that the host reads are not among them.
+
         ``samples`` and ``filtered`` hold the samples before and after a filter, in turns.
         """
         area = self.padded[0] * self.padded[1]
         units, fragments = area // UNIT**2, self.rows * self.columns
         samples = area * (2 if self.is_wide else 1)
-        return {
+        read = {
             "fragments": (4 * (fragments + 1), True),
             "changes": (fragments, True),
             "units": (4 * units, True),
             "order": (4 * units, True),
-            "done": (4 * self.rows, True),
             "leaves": (LEAF_BYTES * units, False),
             "coefficients": (4 * area, False),
+        }
+        return ({} if self.on_host else read) | {
+            "done": (4 * self.rows, True),
             "samples": (samples, False),
             "filtered": (samples, False),
         }
@@ -165,8 +172,7 @@ def coded_planes(planes: Sequence[DevicePlane], states: int, states_bytes: int) 
     (N,) array of PLANE_DTYPE
     """
     found = np.zeros(len(planes), PLANE_DTYPE)
-    for name in (*ARRAYS, "done"):
-        found[name] = [plane.arrays[name] for plane in planes]
+    set_arrays(found, planes)
     found["samples"] = [plane.samples for plane in planes]
     found["height"], found["width"] = np.array([plane.padded for plane in planes]).T
     found["shown_height"], found["shown_width"] = np.array([plane.shape for plane in planes]).T
@@ -186,6 +192,12 @@ def coded_planes(planes: Sequence[DevicePlane], states: int, states_bytes: int) 
         if used := plane.earlier[: plane.tools.cross_component]:
             found["earlier"][i, : len(used)] = [one.shown for one in used]
     return found
+
+
+def set_arrays(found: np.ndarray, planes: Sequence[DevicePlane]) -> None:
+    """Set the addresses of arrays, 0 for those that the host does not have yet."""
+    for name in (*ARRAYS, "done"):
+        found[name] = [plane.arrays.get(name, 0) for plane in planes]
 
 
 def filtered_planes(planes: Sequence[DevicePlane], filters: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import device_module
 from mmpcodec.runtime.cuda import free_bytes
+from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
 
 Found = list[TileFault | TileTraces]
@@ -59,8 +60,8 @@ def start_tiles(tasks: Sequence[TilesTask], threads: int | None) -> Callable[[],
 
     # Each group takes the memory of the one before it; only the last one is not waited for.
     for numbers in groups[:-1]:
-        finish(_Group(tasks, numbers))
-    last = _Group(tasks, groups[-1]) if groups else None
+        finish(_Group(tasks, numbers, threads))
+    last = _Group(tasks, groups[-1], threads) if groups else None
 
     def finish_all() -> list[Found]:
         if last is not None:
@@ -87,7 +88,12 @@ def _groups(
 class _Group:
     """Tiles that the device decodes at once, by picture and tile."""
 
-    def __init__(self, tasks: Sequence[TilesTask], numbers: Sequence[tuple[int, int]]):
+    def __init__(
+        self,
+        tasks: Sequence[TilesTask],
+        numbers: Sequence[tuple[int, int]],
+        threads: int | None,
+    ):
         import cupy
 
         self.numbers = numbers
@@ -98,7 +104,7 @@ class _Group:
             if isinstance(place, np.ndarray):
                 one = replace(one, samples=cupy.empty(place.shape, place.dtype))
             self.tiles.append((tasks[picture].header, one))
-        self.group = TileGroup(self.tiles)
+        self.group = TileGroup(self.tiles, threads or processors())
 
     def finish(self) -> list[bool]:
         """Return whether each tile has decoded to its checksum."""

@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,6 +28,7 @@ FLAGS = (
 KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\(")
 NOT_FOUND = 500
 DEFAULT_SHARED_BYTES = 48 << 10
+ONE_KERNEL = threading.Lock()
 
 
 class Launch(ctypes.Structure):
@@ -120,8 +122,9 @@ class Function:
             grid,
             block,
         )
-        self._run(ctypes.byref(launch))
-        memory.check_guards()
+        with ONE_KERNEL:
+            self._run(ctypes.byref(launch))
+            memory.check_guards()
 
 
 def _bytes_of(value):

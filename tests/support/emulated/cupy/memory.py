@@ -26,11 +26,12 @@ _pieces: list[tuple[weakref.ref, int, int]] = []
 
 def check_guards() -> None:
     """Raise an error if a kernel wrote beside a piece of memory."""
-    for piece in _pieces:
+    for piece in list(_pieces):
         owner = piece[0]()
-        if owner is not None:
+        if owner is None:
+            _pieces.remove(piece)
+        else:
             _check(owner, *piece[1:])
-    _pieces[:] = [piece for piece in _pieces if piece[0]() is not None]
 
 
 def _check(owner: np.ndarray, start: int, size: int) -> None:
