@@ -6,6 +6,9 @@ from pathlib import PurePosixPath
 
 from checkout import Checkout
 
+SYSTEM = re.compile(r"^\s*#\s*include\s*<")
+HEADERS_OF_HOSTS = {"shared/integers.h", "shared/tables.h"}
+"""Files for devices that include headers of the system where a host compiles them."""
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -29,6 +32,8 @@ def check_includes(checkout: Checkout, table: Mapping[str, Sequence[str]]) -> It
         row = max(rows, key=lambda row: row.count("/"))
         own = "/".join(inside.with_suffix("").parts[: row.count("/") + 1])
         for number, line in enumerate(checkout.texts[path].splitlines(), start=1):
+            if SYSTEM.match(line) and _for_devices(inside):
+                yield f"{path}:{number}: devices have no headers of the system; see integers.h"
             match = INCLUDE.match(line)
             if not match:
                 continue
@@ -38,6 +43,10 @@ def check_includes(checkout: Checkout, table: Mapping[str, Sequence[str]]) -> It
             elif not any(_covers(allowed, included) for allowed in (own, *table[row])):
                 allowed = ", ".join([own, *table[row]])
                 yield f"{path}:{number}: includes {included}; it may include only {allowed}"
+
+
+def _for_devices(inside: PurePosixPath) -> bool:
+    return inside.parts[0] in ("cuda", "shared") and str(inside) not in HEADERS_OF_HOSTS
 
 
 def _covers(row: str, path: PurePosixPath) -> bool:

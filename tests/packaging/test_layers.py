@@ -121,6 +121,10 @@ BAD = {
         {"kernels/shared/a.h": '#include "cpu/trees/scales.h"\n'},
         "kernels/shared/a.h:1: includes cpu/trees/scales.h; it may include only shared",
     ),
+    "shared that includes a header of the system": (
+        {"kernels/shared/a.h": "#include <stdint.h>\n"},
+        "kernels/shared/a.h:1: devices have no headers of the system; see integers.h",
+    ),
     "include by ..": (
         {"kernels/cpu/trees/a.h": '#include "../blocks/trees.cpp"\n'},
         'kernels/cpu/trees/a.h:1: includes "../blocks/trees.cpp", which is no path below kernels',

@@ -1,9 +1,8 @@
 // The leaves of a plane as they are read on hosts and devices, for a device that rebuilds samples.
 #pragma once
 
-#include <stdint.h>
-
 #include "shared/host_device.h"
+#include "shared/integers.h"
 
 namespace mmp {
 

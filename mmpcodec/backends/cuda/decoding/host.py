@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.backends.cuda.decoding.state import ARRAYS, DevicePlane
 
-DEVICE_TIME, HOST_TIME = 17, 2
+DEVICE_TIME, HOST_TIME = 13, 1
 """Time that a thread takes for a byte of a payload, as a ratio."""
 WRITTEN = "leaves", "fragments", "coefficients", "order", "changes"
 """Arrays of a plane in the order in which native code writes them."""
