@@ -317,7 +317,7 @@ def test_memory_counts_the_chain_besides_that_of_python(node, monkeypatch):
     shapes = (90, 120), (90, 100), (70, 120)
     rows, width, most = 250, 120, 90 * 120
     chain = 3 * rows * (width + 64) + (memory.SAMPLE_BYTES + 8) * most
-    monkeypatch.setattr("mmpcodec.codec.decoder.memory_of_chain", lambda *_: chain)
+    monkeypatch.setattr("mmpcodec.codec.tiles.limits.memory_of_chain", lambda *_: chain)
     data = chained(letters(shapes))
     with pytest.raises(LimitExceeded) as caught:
         mmpcodec.decode(data, page=3, limits=DecodeLimits(max_memory=1), threads=1)
