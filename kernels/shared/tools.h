@@ -17,23 +17,19 @@
     TOOL(redundancy_radius, 0, 65535)  \
     TOOL(replacement, 0, 1)
 
-// The tools of predicted blocks that the cuda backend codes.
-#define MMP_CUDA_BLOCK_TOOLS(TOOL) \
+#define MMP_BLOCK_TOOLS(TOOL)      \
     TOOL(fragment_size, 16, 64)    \
     TOOL(templates, 0, 4)          \
     TOOL(step, 1, 65535)           \
-    TOOL(dictionary, 0, 1)
-
-#define MMP_BLOCK_TOOLS(TOOL)      \
-    MMP_CUDA_BLOCK_TOOLS(TOOL)     \
+    TOOL(dictionary, 0, 1)         \
     TOOL(pdpc, 0, 1)               \
-    TOOL(initial_states, 0, 1)      \
-    TOOL(cross_component, 0, 2)     \
-    TOOL(fixed_filters, 0, 16383)    \
+    TOOL(initial_states, 0, 1)     \
+    TOOL(cross_component, 0, 2)    \
+    TOOL(fixed_filters, 0, 16383)  \
     TOOL(dependent, 0, 1)          \
     TOOL(ternary, 0, 1)            \
     TOOL(fine_contexts, 0, 1)      \
-    TOOL(delta_step, 0, 1)       \
+    TOOL(delta_step, 0, 1)         \
     TOOL(trained_transforms, 0, 1) \
     TOOL(border_sines, 0, 1)       \
     TOOL(transform_skip, 0, 1)     \

@@ -12,7 +12,7 @@ __device__ void take_plan(const uint8_t* record, int fragment) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
     Canvas& canvas = memory.canvas;
-    const int side = picture.fragment_log2;
+    const int side = picture.tools.fragment_log2;
     const BlockPlace block{0, 0, side, side};
     const RecordLayout layout(side, side);
     const int count = reinterpret_cast<const Record*>(record)->nodes;
@@ -69,13 +69,13 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
         __syncthreads();
         const Fragment fragment(picture, ticket);
         start_models(picture, fragment, memory.models);
-        memory.costs.refresh(memory.models, picture.rates, picture.lambda_fixed);
+        memory.costs.refresh(memory.models, picture);
         if (threadIdx.x == 0)
             memory.window =
-                picture.templates ? memory.own + room.worker_bytes - kWindowBytes : nullptr;
+                picture.tools.templates ? memory.own + room.worker_bytes - kWindowBytes : nullptr;
         __syncthreads();
-        start_canvas(memory, fragment.row << picture.fragment_log2,
-                     fragment.column << picture.fragment_log2);
+        start_canvas(memory, fragment.row << picture.tools.fragment_log2,
+                     fragment.column << picture.tools.fragment_log2);
         price_rough(worker, slot);
         worker.meet(0, worker.workers);
         choose_worthwhile(worker, slot);

@@ -11,18 +11,20 @@ struct LevelScan {
     const uint32_t* scan;
     const uint16_t* lines;
     uint8_t* magnitudes;  // clipped to 3; all 0 before the scan
-    int a, b, area, stride;
+    int a, b, family, area, columns_log2, stride;
 
-    __device__ LevelScan(const BlockTables& tables, int a, int b, uint8_t* magnitudes)
+    __device__ LevelScan(const BlockTables& tables, int a, int b, int family, uint8_t* magnitudes)
         : scan(tables.scan[shape_number(a, b)]),
           lines(tables.lines[shape_number(a, b)]),
           magnitudes(magnitudes),
           a(a),
           b(b),
+          family(family),
           area(area_class(a, b)),
-          stride(min(1 << b, kCodedSide) + 2) {}
+          columns_log2(min(b, kCodedSideLog2)),
+          stride((1 << columns_log2) + 2) {}
 
-    __device__ int count() const { return min(1 << a, kCodedSide) * (stride - 2); }
+    __device__ int count() const { return min(1 << a, kCodedSide) << columns_log2; }
     __device__ ScanPlace at(int k) const { return ScanPlace(__ldg(scan + k)); }
     // Sum of the magnitudes of the five neighbours of higher frequency.
     __device__ int sum_around(const ScanPlace& place) const {
@@ -34,15 +36,34 @@ struct LevelScan {
     }
 };
 
+// The costs of a level whose contexts are known.
+struct LevelCosts {
+    const int32_t* of;  // of magnitudes 0, 1, 2, and 3 or more
+    int context;        // of the remainder
+    int place;
+
+    __device__ LevelCosts(const BlockCosts& costs, const LevelScan& scan, const ScanPlace& at)
+        : place(costs.place_of(at, scan.columns_log2, scan.family)) {
+        const int sum = sum_class(scan.sum_around(at));
+        of = costs.level[0][scan.area][place][sum];
+        context = costs.remainder_context(scan.area, place, sum);
+    }
+};
+
 struct ChosenLevels {
     int last;      // scan position of the last non-zero level; -1 if all are 0
     int64_t cost;  // transform type excluded; undefined if all are 0
 };
 
 // Cost of a level of magnitude `size`, sign included.
-__device__ inline int64_t level_cost(const int32_t* costs_of, int size, int area,
-                                     const BlockCosts& costs) {
-    return costs_of[min(size, 3)] + (size > 2 ? costs.of_remainder(area, size - 3) : 0);
+__device__ inline int64_t level_cost(const LevelCosts& own, int size, const BlockCosts& costs) {
+    return own.of[min(size, 3)] + (size > 2 ? costs.of_remainder(own.context, size - 3) : 0);
+}
+
+// Cost of the scan position of the last level, which is known to be not 0.
+__device__ inline int64_t end_cost(const LevelScan& scan, int last, const BlockCosts& costs) {
+    const int place = costs.place_of(scan.at(last), scan.columns_log2, scan.family);
+    return costs.of_last(scan.a, scan.b, last) - costs.nonzero[scan.area][place];
 }
 
 // Chooses levels of low RD cost from scan position `top` down to 0. Levels above `top` are not
@@ -60,22 +81,21 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
     for (int k = top; k >= 0; --k) {
         const ScanPlace after = scan.at(max(k - 1, 0));
         const int value = coefficients[k], size = abs(value);
-        const int sum = min(scan.sum_around(place), kSums - 1);
-        const int32_t* zero_cost = costs.level[area][place.frequency][sum];
+        const LevelCosts own(costs, scan, place);
         const int32_t dropped = coefficient_error<int32_t>(size);
-        int32_t cost = dropped + zero_cost[0];
-        const int chosen = choose_level(size, step, inverse, area, zero_cost, costs, cost);
+        int32_t cost = dropped + own.of[0];
+        const int chosen = choose_level(size, step, inverse, own.context, own.of, costs, cost);
         levels[k] = int16_t(value < 0 ? -chosen : chosen);
         if (chosen) {
             scan.set(place, chosen);
             if (highest < 0) highest = k;
             // The last level is known to be non-zero, so the bit that says so is not coded. Among
             // equal costs the first position wins.
-            const int64_t total = costs.of_last(scan.a, scan.b, k) -
-                                  costs.bit[zero_model(area, place.frequency, 0)][1] + beyond;
+            const int64_t total =
+                costs.of_last(scan.a, scan.b, k) - costs.nonzero[area][own.place] + beyond;
             if (total <= best) best = total, last = k;
         }
-        if (highest >= 0) rate += level_cost(zero_cost, chosen, area, costs);
+        if (highest >= 0) rate += level_cost(own, chosen, costs);
         beyond += dropped - cost;
         place = after;
     }
@@ -85,13 +105,10 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
         for (int k = highest; k > last; --k) scan.set(scan.at(k), levels[k] = 0);
         rate = 0;
         for (int k = last; k >= 0; --k) {
-            const ScanPlace at = scan.at(k);
-            const int sum = min(scan.sum_around(at), kSums - 1);
-            rate += level_cost(costs.level[area][at.frequency][sum], abs(int(levels[k])), area, costs);
+            rate += level_cost(LevelCosts(costs, scan, scan.at(k)), abs(int(levels[k])), costs);
         }
     }
-    const int zero = zero_model(area, scan.at(last).frequency, 0);
-    return {last, costs.of_last(scan.a, scan.b, last) - costs.bit[zero][1] + rate};
+    return {last, end_cost(scan, last, costs) + rate};
 }
 
 // choose_levels() by groups of `lanes` threads, one group per block; `lanes` is a power of two and
@@ -113,15 +130,14 @@ __device__ inline ChosenLevels choose_levels_together(LevelScan& scan, int lanes
         if (k < end && k <= top) {
             const ScanPlace place = scan.at(k);
             const int value = coefficients[k], size = abs(value);
-            const int sum = min(scan.sum_around(place), kSums - 1);
-            const int32_t* zero_cost = costs.level[area][place.frequency][sum];
+            const LevelCosts own(costs, scan, place);
             const int32_t dropped = coefficient_error<int32_t>(size);
-            int32_t cost = dropped + zero_cost[0];
-            chosen = choose_level(size, step, inverse, area, zero_cost, costs, cost);
+            int32_t cost = dropped + own.of[0];
+            chosen = choose_level(size, step, inverse, own.context, own.of, costs, cost);
             levels[k] = int16_t(value < 0 ? -chosen : chosen);
             if (chosen) {
                 scan.set(place, chosen);
-                zero_cost_of_one = costs.bit[zero_model(area, place.frequency, 0)][1];
+                zero_cost_of_one = costs.nonzero[area][own.place];
             }
             gain = dropped - cost;
         }
@@ -150,15 +166,12 @@ __device__ inline ChosenLevels choose_levels_together(LevelScan& scan, int lanes
     __syncwarp();
     int64_t rate = 0;
     for (int k = lane; k <= last; k += lanes) {
-        const ScanPlace at = scan.at(k);
-        const int sum = min(scan.sum_around(at), kSums - 1);
-        rate += level_cost(costs.level[area][at.frequency][sum], abs(int(levels[k])), area, costs);
+        rate += level_cost(LevelCosts(costs, scan, scan.at(k)), abs(int(levels[k])), costs);
     }
     __syncwarp();
     for (int step = 1; step < lanes; step *= 2) rate += __shfl_xor_sync(kAllLanes, rate, step);
     if (last < 0) return {-1, 0};
-    const int zero = zero_model(area, scan.at(last).frequency, 0);
-    return {last, costs.of_last(scan.a, scan.b, last) - costs.bit[zero][1] + rate};
+    return {last, end_cost(scan, last, costs) + rate};
 }
 
 }  // namespace mmp

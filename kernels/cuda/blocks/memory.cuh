@@ -8,6 +8,7 @@
 #include "cuda/blocks/search/record_layout.cuh"
 #include "cuda/blocks/search/rounded.cuh"
 #include "cuda/blocks/templates.cuh"
+#include "cuda/blocks/trellis.cuh"
 
 namespace mmp {
 
@@ -41,6 +42,7 @@ struct Planes {
     int16_t levels[kMaxSide][kMaxSide];
     uint8_t matched[kMaxBlockArea];  // prediction of the whole block by templates
     LargeCandidate candidates[kMostTried];
+    TrellisRoom trellis[kMostTrials];
 };
 static_assert(sizeof(Planes) <= kPlanesBytes, "");
 
@@ -51,9 +53,10 @@ struct CountedLevels {
 };
 
 struct TransformTrial {
-    int64_t cost;  // rate cost only, without distortion
+    int64_t cost;      // rate cost only, without distortion
+    int64_t estimate;  // of the whole cost; used if the effort drops residuals by estimate
     int32_t top, skipped;
-    RoundedLevels rounded;  // used if the effort drops residuals by estimate
+    RoundedLevels rounded;
 };
 
 struct TrialMemory {
@@ -64,8 +67,8 @@ struct TrialMemory {
     int32_t mode_costs[kMostCandidates], sayings[kMostCandidates], sums[kMostCandidates];
     uint8_t ranked[kMostCandidates];
     int32_t bare[kMostTried];  // squared error of the prediction
-    TransformTrial trials[2 * kMostTried];
-    int32_t distortions[2 * kMostTried];
+    TransformTrial trials[kMostTrials];
+    int32_t distortions[kMostTrials];
     int64_t cost;
     int32_t best;
     uint16_t node;
@@ -150,7 +153,7 @@ struct WindowPlaces {
 __device__ inline int decoded_end(const BlockSearchMemory& memory) {
     const Canvas& canvas = memory.canvas;
     const int row = threadIdx.x % 32 * kUnit;
-    if (row >= min(1 << memory.picture.fragment_log2, canvas.rows)) return 0;
+    if (row >= min(1 << memory.picture.tools.fragment_log2, canvas.rows)) return 0;
     int units = 0;
 #pragma unroll
     for (int n = 0; n < kMaxSide / kUnit; ++n) units += canvas.known(row, n * kUnit);
@@ -162,7 +165,7 @@ __device__ inline bool is_decoded(const BlockSearchMemory& memory, int y, int x)
     const Canvas& canvas = memory.canvas;
     const int row = y - canvas.row, column = x - canvas.column;
     if (row < -kReach) return column < canvas.columns;
-    if (column < -kReach) return row < min(1 << memory.picture.fragment_log2, canvas.rows);
+    if (column < -kReach) return row < min(1 << memory.picture.tools.fragment_log2, canvas.rows);
     return canvas.known(row, column);
 }
 

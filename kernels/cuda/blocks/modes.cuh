@@ -14,7 +14,7 @@ __device__ inline uint64_t allowed_modes(const BlockSearchMemory& memory, int ro
     const BlockPicture& picture = memory.picture;
     const auto decoded = [&](int y, int x) { return is_decoded(memory, y, x); };
     const uint64_t matched =
-        picture.templates && templates_allowed(decoded, row, column, a, b);
+        picture.tools.templates && templates_allowed(decoded, row, column, a, b);
     return ((uint64_t{1} << kTemplates) - 1) | matched << kTemplates;
 }
 
@@ -86,12 +86,12 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
         const int over = known_units(canvas, block.row - 1, block.column, 0, kUnit, units);
         const int beside = known_units(canvas, block.row, block.column - 1, kUnit, 0, units);
         gather_references(canvas, block.row, block.column, a, b, over * kUnit, beside * kUnit,
-                          memory.predict);
+                          memory.picture.tools.pdpc, memory.predict);
     }
     if (matching) search_templates(memory, places, row, column, a, b);
     __syncthreads();
     if (matching)
-        average_places(places, row, column, a, b, memory.picture.templates, kSearchers,
+        average_places(places, row, column, a, b, memory.picture.tools.templates, kSearchers,
                        memory.templates, memory.planes->matched);
     const int count = trial.count;
     for (int n = warp; n < count; n += kBlockWarps) {

@@ -25,6 +25,7 @@ struct Line {
 struct PredictMemory {
     References plain, smooth;
     int32_t average;
+    int32_t pdpc;  // whether the tool of this name is on
 };
 
 // A plane whose samples all count as decoded.
@@ -40,7 +41,7 @@ struct PlaneView {
 // samples left of it; pads by repeating the last one of each side. One warp calls it.
 template <class View>
 __device__ void gather_references(const View& view, int row, int column, int a, int b, int above,
-                                  int left, PredictMemory& memory) {
+                                  int left, bool pdpc, PredictMemory& memory) {
     const int lane = threadIdx.x % 32, length = (1 << a) + (1 << b);
     const int first = above  ? view.at(row - 1, column)
                       : left ? view.at(row, column - 1)
@@ -58,6 +59,7 @@ __device__ void gather_references(const View& view, int row, int column, int a, 
     if (lane == 0) {
         plain.corner = int16_t(above && left ? view.at(row - 1, column - 1) : first);
         memory.average = (sum + length / 2) / length;
+        memory.pdpc = pdpc;
     }
     __syncwarp();
     if (length < kSmoothedFrom) return;
@@ -104,9 +106,36 @@ struct Piece {
     }
 };
 
-// Predicts the piece at (row, column) of a block by a mode before kTemplates. Angles read their
-// line, other modes the references.
-__device__ inline void predict_piece(int mode, const PredictMemory& memory, const Line& line, int a,
+// Position-dependent prediction combination (PDPC): returns sample (i, j) of a block, where the mode
+// predicts `value`.
+__device__ inline int blended(int mode, const PredictMemory& memory, int a, int b, int i, int j,
+                              int value) {
+    const int height = 1 << a, width = 1 << b, reach = blend_reach(a, b);
+    const References& r = height + width < kSmoothedFrom ? memory.plain : memory.smooth;
+    if (mode == kAverage || mode == kPlanar) {
+        const int down = i < reach ? blend_weight(i, a, b) : 0;
+        const int across = j < reach ? blend_weight(j, a, b) : 0;
+        return (across * r.left[i] + down * r.above[j] + (64 - down - across) * value + 32) >> 6;
+    }
+    const int angle = angle_of(mode);
+    if (angle < 0) return value;
+    const int slope = angle_slope(angle);
+    const bool from_above = angle >= kFirstVertical;
+    const int along = from_above ? j : i, other = from_above ? i : j;
+    if (slope < 0 || along >= reach) return value;
+    const int weight = blend_weight(along, a, b);
+    if (slope == 0) {
+        const int side = from_above ? memory.plain.left[i] : memory.plain.above[j];
+        return max(0, min(255, value + ((weight * (side - memory.plain.corner) + 32) >> 6)));
+    }
+    const int moved = (inverse_slope(slope) * (along + 1) + 256) >> 9;
+    if (other >= min(from_above ? height : width, height + width - moved)) return value;
+    return blend(weight, (from_above ? r.left : r.above)[other + moved], value);
+}
+
+// Predicts the piece at (row, column) of a block by a mode before kTemplates, without PDPC. Angles
+// read their line, other modes the references.
+__device__ inline void predict_plainly(int mode, const PredictMemory& memory, const Line& line, int a,
                                      int b, int row, int column, Piece& piece) {
     piece.turned = false;
     if (mode <= kAverage) {
@@ -138,6 +167,18 @@ __device__ inline void predict_piece(int mode, const PredictMemory& memory, cons
             for (int k = 0; k < 4; ++k) sum += taps.weight[k] * near[x + k];
             piece.sample[y * kUnit + x] = max(0, min(255, sum >> 6));
         }
+    }
+}
+
+// Predicts the piece at (row, column) of a block by a mode before kTemplates.
+__device__ inline void predict_piece(int mode, const PredictMemory& memory, const Line& line, int a,
+                                     int b, int row, int column, Piece& piece) {
+    predict_plainly(mode, memory, line, a, b, row, column, piece);
+    if (!memory.pdpc) return;
+    for (int k = 0; k < kUnit * kUnit; ++k) {
+        const int place = piece.place(k, kUnit);
+        piece.sample[k] = blended(mode, memory, a, b, row + place / kUnit, column + place % kUnit,
+                                  piece.sample[k]);
     }
 }
 
@@ -178,11 +219,11 @@ __device__ inline void write_piece(int mode, const PredictMemory& memory, const 
 }
 
 // SATD of the 4x4 piece at (row, column) of a block, not yet halved. source(row, column) returns a
-// source sample of the block.
+// source sample of the block. `blends`: with PDPC, where this tool is on.
 template <class Source>
 __device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
                                 const uint8_t* whole, int a, int b, int row, int column,
-                                const Source& source) {
+                                const Source& source, bool blends = true) {
     int difference[kUnit * kUnit];
     if (mode == kTemplates) {
         for (int k = 0; k < kUnit * kUnit; ++k) {
@@ -191,7 +232,10 @@ __device__ int piece_difference(int mode, const PredictMemory& memory, const Lin
         }
     } else {
         Piece piece;
-        predict_piece(mode, memory, line, a, b, row, column, piece);
+        if (blends)
+            predict_piece(mode, memory, line, a, b, row, column, piece);
+        else
+            predict_plainly(mode, memory, line, a, b, row, column, piece);
         for (int k = 0; k < kUnit * kUnit; ++k) {
             const int place = piece.place(k, kUnit);
             difference[k] = source(row + place / kUnit, column + place % kUnit) - piece.sample[k];

@@ -15,6 +15,7 @@ namespace mmp {
 constexpr int kBlockThreads = 128;
 constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostKept = 12, kMostTried = 8, kMostRough = 4;
+constexpr int kMostTrials = 2 * kMostTried;  // of a block: modes and their transform types
 constexpr int kMostWorkers = 64;  // workers per team
 
 // Most lines of a scan. A line is a run of scan positions with equal frequency; the levels of a
@@ -30,7 +31,10 @@ struct BlockTables {
     uint16_t order[kShapes][kMaxCoded];  // scan position of each coefficient, row by row
     uint16_t lines[kShapes][kMostLines + 1];  // first scan position of each line, then the end
     uint16_t by_area[kBlocks];           // block numbers, largest area first
+    uint16_t spans[kShapes];  // largest distance, in scan positions, to a neighbour of a level
 };
+
+constexpr int kMostSpan = 64;
 
 // A scan position: index of the coefficient in its block, row by row; index in the magnitudes,
 // which are padded by two rows and two columns; class of the frequency; line.
@@ -65,6 +69,7 @@ struct Mail {
 struct BlockPicture {
     const BlockTables* tables;
     const int32_t* rates;  // log2_rate of every total frequency of a model
+    const uint8_t* states;  // trained initial states; null without them
     const uint8_t* source;
     uint8_t* coarse;   // coarsely quantised source, see coarsen.cu
     uint8_t* samples;  // decoded samples
@@ -78,8 +83,8 @@ struct BlockPicture {
     int16_t* plan_levels;   // (fragments, kMaxBlockArea)
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
-    MMP_CUDA_BLOCK_TOOLS(MMP_TOOL_MEMBER)
-    int32_t fragment_log2, root;
+    BlockTools tools;
+    int32_t root;
     BlockEffort effort;
 };
 
@@ -95,7 +100,7 @@ struct BlockTeam {
 // of the picture.
 MMP_HD constexpr bool is_rough_searched(const BlockPicture& picture, const BlockPlace& block, int rows,
                                   int columns) {
-    const int side = 1 << picture.fragment_log2;
+    const int side = 1 << picture.tools.fragment_log2;
     return block.row + block.height() <= smaller(side, rows) &&
            block.column + block.width() <= smaller(side, columns) &&
            !too_long(block, picture.effort);

@@ -148,13 +148,7 @@ constexpr int kFinerModel = kChangedModels + 2;
 constexpr int kFurtherModels = kFinerModel + 1;
 constexpr int kFurthers = 8;  // models of the size of a step change difference
 constexpr int kSkipModels = kFurtherModels + kFurthers;
-constexpr int kLaterBitModels = kSkipModels + kAreas * kFamilies;
-#if defined(__CUDACC__) && !defined(MMP_ALL_BLOCK_MODELS)
-constexpr int kHeldBitModels = kBitModels;  // the encoder of the device has none of the later tools
-#else
-constexpr int kHeldBitModels = kLaterBitModels;
-#endif
-constexpr int kHeldTrained = smaller(kTrainedModels, kHeldBitModels);
+constexpr int kHeldBitModels = kSkipModels + kAreas * kFamilies;
 
 MMP_HD constexpr int split_model(int a, int b, int context) {
     return kSplitModels + shape_number(a, b) * kNeighbourContexts + context;

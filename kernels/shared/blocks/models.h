@@ -65,7 +65,7 @@ struct alignas(uint32_t) BlockModels {
     // is valid.
     MMP_HD void start(const uint8_t* trained, const uint8_t* fine) {
         start();
-        for (int model = 0; model < kHeldTrained; ++model) load(model, trained, fine);
+        for (int model = 0; model < kTrainedModels; ++model) load(model, trained, fine);
         for (int size = 0; size < kSizes; ++size) load_modes(size, trained);
     }
     // Loads the trained initial state of one binary model, and the frequencies of the modes of one
@@ -103,13 +103,12 @@ struct alignas(uint32_t) BlockModels {
 private:
     // Models of the second quantiser start as the first quantiser's.
     MMP_HD void start_second() {
-        for (int model = kSecondModels; model < smaller(kFineZeroModels, kHeldTrained); ++model)
+        for (int model = kSecondModels; model < kFineZeroModels; ++model)
             bits[model] = bits[model - kSecondModels + kZeroModels];
     }
     // Models with fine contexts start as the corresponding models without.
     MMP_HD void start_fine() {
-        constexpr int kHeld = kHeldTrained == kTrainedModels ? kQuantisers : 0;
-        for (int quantiser = 0; quantiser < kHeld; ++quantiser)
+        for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
             for (int frequency = 0; frequency < kFrequencies; ++frequency)
                 for (int sum = 0; sum < kSumClasses; ++sum) {
                     const int place = coarse_frequency(frequency);

@@ -10,13 +10,13 @@ namespace mmp {
 // Most nodes of a plan: the tree of a 64x64 fragment that is split into 4x4 blocks.
 constexpr int kPlanNodes = 2 * (kMaxBlockArea >> (2 * kUnitLog2)) - 1;
 
-// Packed node, from bit 0: 2 bits flag, 6 bits mode, 1 bit kind, 1 bit transform type.
+// Packed node, from bit 0: 3 bits flag, 6 bits mode, 1 bit kind, 2 bits transform type.
 MMP_HD constexpr uint16_t pack_block(int flag, int mode, int kind, int type) {
-    return uint16_t(flag | mode << 2 | kind << 8 | type << 9);
+    return uint16_t(flag | mode << 3 | kind << 9 | type << 10);
 }
-MMP_HD constexpr int flag_of(uint16_t node) { return node & 3; }
-MMP_HD constexpr int mode_of(uint16_t node) { return node >> 2 & 63; }
-MMP_HD constexpr int kind_of(uint16_t node) { return node >> 8 & 1; }
-MMP_HD constexpr int type_of(uint16_t node) { return node >> 9 & 1; }
+MMP_HD constexpr int flag_of(uint16_t node) { return node & 7; }
+MMP_HD constexpr int mode_of(uint16_t node) { return node >> 3 & 63; }
+MMP_HD constexpr int kind_of(uint16_t node) { return node >> 9 & 1; }
+MMP_HD constexpr int type_of(uint16_t node) { return node >> 10 & 3; }
 
 }  // namespace mmp

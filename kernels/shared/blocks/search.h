@@ -13,6 +13,8 @@ constexpr int64_t kNever = int64_t{1} << 61;
 // excluded.
 constexpr int kReach = 8;
 constexpr int kModeBits = 5;  // bits that the rough search assumes per mode
+// The trellis almost never reduces the cost of levels below this percentage of their estimate.
+constexpr int kTrellisPercent = 85;
 // Largest step, in 1/16, for which a residual is large enough for template matching: what repeats in
 // a text or a halftone leaves residuals that do not grow with the step.
 constexpr int32_t kMostMatchedStep = 256;

@@ -27,6 +27,8 @@ from mmpcodec.backends.cuda.blocks_state import (
     place_arrays,
     steps_of,
 )
+from mmpcodec.backends.cuda.decoding.tables import states_on
+from mmpcodec.backends.cuda.native_tools import states_offset
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import padded_shape
 from mmpcodec.reference.blocks.search.effort import COARSE_SIZE
@@ -34,6 +36,7 @@ from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes, kept
+from mmpcodec.tools import BlockTools
 from mmpcodec.trace import Coded, Trace
 
 MOST_TICKETS = 4096
@@ -199,6 +202,12 @@ class BlockGroup:
         picture["reported"] = reported
         picture["tables"] = tables_on(self.device).data.ptr
         picture["rates"] = rate_table(self.device).data.ptr
+        tools = self.params.coded_tools
+        assert isinstance(tools, BlockTools)
+        if tools.initial_states:
+            states = states_on(self.device)
+            place = states_offset(tools, padded_shape(plane.shape), states.nbytes)
+            picture["states"] = states.data.ptr + place
         height, width = plane.shape
         rows, columns = padded_shape(plane.shape)
         more = (0, rows - height), (0, columns - width)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from mmpcodec.backends.block_efforts import BlockEffort
+from mmpcodec.backends.cuda.native_tools import TOOLS_DTYPE, native_tools
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.levels import frequency_class, scan
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
@@ -40,13 +41,18 @@ TABLES_DTYPE = np.dtype(
         ("order", "u2", (len(SHAPES), MAX_CODED)),
         ("lines", "u2", (len(SHAPES), MOST_LINES + 1)),
         ("by_area", "u2", BLOCKS),
+        ("spans", "u2", len(SHAPES)),
     ]
 )
-CODED_TOOLS = ("fragment_size", "templates", "step", "dictionary")
+CODED_TOOLS = (
+    *("fragment_size", "templates", "step", "dictionary", "pdpc", "initial_states"),
+    *("dependent", "fine_contexts"),
+)
 """Tools of predicted blocks that the device knows."""
 POINTERS = (
     "tables",
     "rates",
+    "states",
     "source",
     "coarse",
     "samples",
@@ -58,19 +64,15 @@ POINTERS = (
     "plan_counts",
     "plan_levels",
 )
-NUMBERS = (
-    "height",
-    "width",
-    *CODED_TOOLS,
-    "fragment_log2",
-    "root",
-)
 EFFORT_DTYPE = np.dtype([(field.name, "i4") for field in fields(BlockEffort)])
 PICTURE_DTYPE = np.dtype(
     [
         *((name, "u8") for name in POINTERS),
         ("lambda_fixed", "i8"),
-        *((name, "i4") for name in NUMBERS),
+        ("height", "i4"),
+        ("width", "i4"),
+        ("tools", TOOLS_DTYPE),
+        ("root", "i4"),
         ("effort", EFFORT_DTYPE),
     ],
     align=True,
@@ -119,6 +121,18 @@ class Crew(NamedTuple):
     """Fragments of a launch."""
 
 
+def _span(places: Sequence[tuple[int, int]]) -> int:
+    """Return the largest distance, in scan positions, from a level to one that gives its context."""
+    numbers = {(int(i), int(j)): k for k, (i, j) in enumerate(places)}
+    around = (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)
+    return max(
+        numbers[i + down, j + right] - k
+        for (i, j), k in numbers.items()
+        for down, right in around
+        if (i + down, j + right) in numbers
+    )
+
+
 @cache
 def make_tables() -> np.ndarray:
     """Return the constant tables of the device.
@@ -144,6 +158,7 @@ def make_tables() -> np.ndarray:
         ends = np.bincount(line).cumsum()
         tables["lines"][number, 1 : 1 + len(ends)] = ends
         tables["order"][number, places] = np.arange(len(places))
+        tables["spans"][number] = _span(scan(height, width))
     sides = np.array([MAX_SIDE >> ((heap + 1).bit_length() - 1) for heap in range(HEAP)])
     coded = np.minimum(sides, MOST_FREQUENCIES)
     tables["by_area"] = np.argsort(-np.outer(coded, coded).ravel(), kind="stable")
@@ -249,9 +264,7 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     tools = cast(BlockTools, params.coded_tools)
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
-    picture["fragment_log2"] = tools.fragment_size.bit_length() - 1
-    for name in CODED_TOOLS:
-        picture[name] = getattr(tools, name)
+    picture["tools"] = native_tools(tools, padded_shape(shape))
     picture["root"] = max(isqrt(params.lambda_fixed), 1)
     picture["effort"] = astuple(effort)
     return picture

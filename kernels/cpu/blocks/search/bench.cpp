@@ -8,8 +8,6 @@ namespace mmp {
 // Blocks below kExactArea samples have less exact estimates, so `reserve` counts less for them, by
 // kInexactPercent.
 constexpr int kExactArea = 128, kInexactPercent = 10;
-// The trellis almost never reduces the cost of levels below this percentage of their estimate.
-constexpr int kTrellisPercent = 85;
 
 // Limit of the percentage that `patience` adds to `reserve` and `again`.
 constexpr int kMostImpatience = 12;

@@ -1,5 +1,4 @@
 // Reads the symbols of planes of predicted blocks: leaves with their coefficients.
-#define MMP_ALL_BLOCK_MODELS
 #include "cuda/blocks/decode/plane.cuh"
 #include "cuda/blocks/decode/range_decoder.cuh"
 #include "shared/blocks/syntax.h"
@@ -377,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(kReadThreads)
     if (threadIdx.x == 0) memory.models.start();
     __syncthreads();
     if (const uint8_t* const states = plane.states) {
-        for (int model = threadIdx.x; model < kHeldTrained; model += kReadThreads)
+        for (int model = threadIdx.x; model < kTrainedModels; model += kReadThreads)
             memory.models.load(model, states, states + kStartBytes);
         if (threadIdx.x < kSizes) memory.models.load_modes(threadIdx.x, states);
     }

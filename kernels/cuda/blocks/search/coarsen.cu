@@ -1,6 +1,7 @@
 // Quantises the source coarsely in 16x16 blocks. It stands for the decoded neighbours in the
 // survey, which runs before any sample is decoded.
 #include "cuda/blocks/transform.cuh"
+#include "shared/blocks/dependent.h"
 
 using namespace mmp;
 
@@ -29,9 +30,10 @@ extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse)
     half[threadIdx.x] = column_frequency(tables, residual, kCoarseLog2, kCosine, i, j);
     __syncthreads();
     const int value = coefficient_of(tables, half, kCoarseLog2, kCosine, i, j);
-    const int level = (40 * abs(value) + 7 * picture.step) / (20 * picture.step);
+    const int32_t step = independent_step(picture.tools);
+    const int level = min((40 * abs(value) + 7 * step) / (20 * step), kMaxLevel);
     coefficients[threadIdx.x] =
-        int16_t(dequantised(int16_t(value < 0 ? -level : level), picture.step));
+        int16_t(dequantised(int16_t(value < 0 ? -level : level), step));
     __syncthreads();
     half[threadIdx.x] =
         column_sample(tables, coefficients, kCoarseLog2, kCoarseLog2, kCosine, i, j);

@@ -4,6 +4,7 @@
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/transform.cuh"
 #include "cuda/blocks/search/rounded.cuh"
+#include "shared/blocks/dependent.h"
 
 using namespace mmp;
 
@@ -81,7 +82,8 @@ __device__ void load_block(const BlockPicture& picture, RoughMemory& memory,
         min(column == block.left ? block.top + block.side : row + block.height(), picture.height);
     if (threadIdx.x < 32)
         gather_references(view_of(picture), row, column, a, b, row ? min(right - column, length) : 0,
-                          column ? min(bottom - row, length) : 0, memory.predict);
+                          column ? min(bottom - row, length) : 0, picture.tools.pdpc,
+                          memory.predict);
     __syncthreads();
 }
 
@@ -107,8 +109,9 @@ __device__ int look_at(RoughMemory& memory, const RoughBlock& block, uint64_t mo
         const int mode = memory.looked[before + (i >> pieces_log2)];
         const int n = i & ((1 << pieces_log2) - 1);
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
-        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode),
-                                         memory.matched, a, b, y, x, source);
+        // Angles are compared without PDPC, as on the host.
+        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode), memory.matched,
+                                         a, b, y, x, source, angle_of(mode) < 0);
         add_by_key(memory.sums, mode, sum, pieces_log2 >= 5);
     }
     __syncthreads();
@@ -193,8 +196,8 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
         return y < min(top + block.side, picture.height) ? block.left : 0;
     };
     const auto decoded = [&](int y, int x) { return x < end_of(y); };
-    const int32_t step = min(int32_t(picture.step), kMostMatchedStep);
-    if (!picture.templates || !is_large(block, best, picture.effort.matching, step) ||
+    const int32_t step = min(independent_step(picture.tools), kMostMatchedStep);
+    if (!picture.tools.templates || !is_large(block, best, picture.effort.matching, step) ||
         !templates_allowed(decoded, row, column, a, b))
         return modes;
     if (threadIdx.x == 0) memory.sums[kTemplates] = 0;
@@ -203,7 +206,7 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
     search_places(places, end_of, row, column, a, b, searcher, kBlockWarps,
                   memory.templates[searcher]);
     __syncthreads();
-    average_places(places, row, column, a, b, picture.templates, kBlockWarps, memory.templates,
+    average_places(places, row, column, a, b, picture.tools.templates, kBlockWarps, memory.templates,
                    memory.matched);
     __syncthreads();
     for (int i = threadIdx.x; i < 1 << pieces_log2; i += kBlockThreads) {
@@ -268,7 +271,7 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
                 coefficient_of(tables, memory.half, b, kCosine, i >> columns_log2,
                                i & ((1 << columns_log2) - 1));
             if (picture.effort.rounded)
-                memory.rounded.add(value, order[i], picture.step, coded_log2);
+                memory.rounded.add(value, order[i], independent_step(picture.tools), coded_log2);
             else
                 out[order[i]] = value;
         }
@@ -292,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const Ticket ticket = room.tickets[first + blockIdx.y];
     const BlockPicture& picture = pictures[ticket.picture];
     const BlockEffort& effort = picture.effort;
-    const int side = 1 << picture.fragment_log2;
+    const int side = 1 << picture.tools.fragment_log2;
     const int top = ticket.row * side, left = ticket.column * side;
     const BlockPlace place = block_of(blockIdx.x);
     const RoughBlock block{top + place.row, left + place.column, place.a, place.b, top, left, side};
@@ -302,7 +305,8 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     load_block(picture, memory, block);
     const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
     int count = look_at(memory, block, 1 << kAverage | 1 << kPlanar, 0);
-    if (is_large(block, min(difference(kAverage), difference(kPlanar)), effort.angles, picture.step))
+    if (is_large(block, min(difference(kAverage), difference(kPlanar)), effort.angles,
+                 independent_step(picture.tools)))
         count = look_at_angles(picture, memory, block, rough_modes, count);
     rank_modes(memory, count);
     count = rank_templates(picture, memory, block, count);

@@ -30,7 +30,7 @@ public:
     __device__ const uint8_t* run() {
         forget();
         depth_ = -1;
-        const int side = memory().picture.fragment_log2;
+        const int side = memory().picture.tools.fragment_log2;
         descend({0, 0, side, side}, 0, worker_.workers, kNever);
         while (true) {
             Frame& frame = frames_[depth_];

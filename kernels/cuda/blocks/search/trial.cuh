@@ -69,7 +69,7 @@ __device__ void predict_candidates(BlockSearchMemory& memory, const BlockPlace& 
     TrialMemory& trial = memory.trial;
     const int a = block.a, b = block.b, pieces_log2 = a + b - 2 * kUnitLog2;
     if (threadIdx.x < kMostTried) trial.bare[threadIdx.x] = 0;
-    if (threadIdx.x < 2 * kMostTried) {
+    if (threadIdx.x < kMostTrials) {
         trial.distortions[threadIdx.x] = 0;
         trial.trials[threadIdx.x].top = -1;
         trial.trials[threadIdx.x].rounded = {};
@@ -114,7 +114,10 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
             column_frequency(tables, residual, a, type, at >> b, at & (width - 1));
     }
     __syncthreads();
-    const int32_t least = least_coefficient(memory.picture.step);
+    const BlockTools& tools = memory.picture.tools;
+    const int32_t least =
+        tools.dependent ? first_coefficient(tools.step) : least_coefficient(tools.step);
+    const int32_t step = independent_step(tools);
     const bool guesses = memory.picture.effort.hopeless < kAlways;
     const uint16_t* order = tables.order[shape_number(a, b)];
     const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
@@ -130,9 +133,17 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
         candidate.levels[second + number] = 0;
         if (abs(int(value)) > least) atomicMax(&trial.trials[t].top, number);
         if (guesses)
-            trial.trials[t].rounded.add(value, number, memory.picture.step, coded_log2);
+            trial.trials[t].rounded.add(value, number, step, coded_log2);
     }
     __syncthreads();
+}
+
+// Number of lanes of a warp with a smaller value.
+__device__ inline int rank_of(int64_t value) {
+    int rank = 0;
+    for (int lane = 0; lane < 32; ++lane)
+        rank += __shfl_sync(kAllLanes, value, lane) < value;
+    return rank;
 }
 
 // Early termination: sets `top` of the trials with a hopeless estimated cost to -1.
@@ -151,9 +162,12 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
                        residual_cost(estimated_rate(rounded.rate(), memory.costs.plain), energy,
                                      rounded.energy());
         }
+        const BlockEffort& effort = memory.picture.effort;
         const int64_t least = int64_t(warp_min(uint64_t(min(bare, estimate))));
-        if (there && estimate > hopeless_cost(least, memory.picture.effort.hopeless))
-            trial.trials[t].top = -1;
+        bool drops = estimate > hopeless_cost(least, effort.hopeless);
+        if (memory.picture.tools.dependent) drops |= rank_of(estimate) >= effort.trellised;
+        if (there) trial.trials[t].estimate = estimate;
+        if (there && drops) trial.trials[t].top = -1;
     }
     __syncthreads();
 }
@@ -165,7 +179,9 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
     const int a = shape.a, b = shape.b, trials = tried << shape.types_log2;
-    const int lanes = 1 << min(shape.rows_log2, shape.columns_log2);
+    const BlockTools& tools = memory.picture.tools;
+    const int lanes = tools.dependent ? kQuantiserStates
+                                      : 1 << min(shape.rows_log2, shape.columns_log2);
     // Distributes the trials over the warps.
     const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / lanes;
     for (int first = warp; first < trials; first += kBlockThreads / lanes) {
@@ -175,17 +191,26 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
         const int n = shape.candidate(t), type = shape.type(t);
         const int second = type * Candidate::kSecond;
         Candidate& candidate = candidate_of<Candidate>(memory, n);
-        LevelScan scan(*memory.picture.tables, a, b,
+        const int mode = trial.modes[trial.ranked[n]];
+        LevelScan scan(*memory.picture.tables, a, b, family_of(mode),
                        candidate.magnitudes + type * Candidate::kSecondMargin);
-        const ChosenLevels chosen = choose_levels_together(
-            scan, lanes, there ? trial.trials[t].top : -1, candidate.coefficients + second,
-            memory.picture.step, memory.costs, candidate.levels + second);
+        const int top = there ? trial.trials[t].top : -1;
+        const int16_t* coefficients = candidate.coefficients + second;
+        int16_t* levels = candidate.levels + second;
+        ChosenLevels chosen;
+        if (tools.dependent)
+            chosen = Trellis(*memory.picture.tables, scan, coefficients, top + 1, tools.step,
+                             memory.costs, memory.planes->trellis[t])
+                         .choose(levels);
+        else
+            chosen = choose_levels_together(scan, lanes, top, coefficients, tools.step,
+                                            memory.costs, levels);
         if (!there || threadIdx.x % lanes) continue;
         TransformTrial& mine = trial.trials[t];
         mine.cost = kNever;
         if (chosen.last >= 0) mine.cost = costs.transformed(trial, shape, t) + chosen.cost;
         bool beaten = mine.cost >= bound;
-        for (int other = 0; other < tried; ++other) beaten |= mine.cost > costs.bare(trial, other);
+        for (int other = 0; other <= n; ++other) beaten |= mine.cost > costs.bare(trial, other);
         mine.skipped = beaten;
     }
     __syncthreads();
@@ -217,9 +242,17 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
         if (trial.trials[t].skipped) continue;
         Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
         const int second = shape.type(t) * Candidate::kSecond;
-        const int level =
-            candidate.levels[second + __ldg(&tables.order[shape_number(a, b)][at])];
-        candidate.coefficients[second + at] = int16_t(dequantised(level, picture.step));
+        const int number = __ldg(&tables.order[shape_number(a, b)][at]);
+        const int level = candidate.levels[second + number];
+        int32_t value = 0;
+        if (level && picture.tools.dependent) {
+            const int quantiser = memory.planes->trellis[t].decisions[number][0];
+            value = dependent_value(abs(level), quantiser, picture.tools.step);
+            value = level < 0 ? -value : value;
+        } else if (level) {
+            value = dequantised(level, picture.tools.step);
+        }
+        candidate.coefficients[second + at] = int16_t(value);
     }
     __syncthreads();
     const int columns_area_log2 = a + columns_log2;
@@ -246,8 +279,9 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
 
 // Writes the cheapest candidate or trial to trial.best, trial.cost and trial.node. trial.best is -1
 // if none costs less than the bound.
-__device__ inline void take_cheapest(TrialMemory& trial, const TrialShape& shape,
+__device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape& shape,
                                      const CandidateCosts& costs, int tried, int64_t bound) {
+    TrialMemory& trial = memory.trial;
     const int types = shape.types();
     if (threadIdx.x == 0) {
         trial.cost = bound;
@@ -265,6 +299,9 @@ __device__ inline void take_cheapest(TrialMemory& trial, const TrialShape& shape
                 const int64_t cost =
                     trial.trials[t].cost + (int64_t{trial.distortions[t]} << kCostFractionBits);
                 if (trial.trials[t].skipped || cost >= trial.cost) continue;
+                if (memory.picture.tools.dependent && memory.picture.effort.hopeless < kAlways &&
+                    trial.trials[t].estimate / 100 * kTrellisPercent >= trial.cost)
+                    continue;
                 trial.cost = cost;
                 trial.best = t;
                 trial.node = pack_block(kLeaf, mode, kTransformed, type);
@@ -320,7 +357,7 @@ __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& b
     if (memory.picture.effort.hopeless < kAlways) drop_hopeless(memory, shape, costs, tried);
     choose_trial_levels<Candidate>(memory, shape, costs, tried, bound);
     rebuild_trials<Candidate>(memory, block, shape, tried);
-    take_cheapest(memory.trial, shape, costs, tried, bound);
+    take_cheapest(memory, shape, costs, tried, bound);
     if (memory.trial.best < 0) return kNever;
     record_leaf<Candidate>(memory, block, shape, record);
     return memory.trial.cost;

@@ -21,8 +21,8 @@ struct Fragment {
     __device__ Fragment(const BlockPicture& picture, const Ticket& ticket)
         : row(ticket.row),
           column(ticket.column),
-          across((picture.width + (1 << picture.fragment_log2) - 1) >> picture.fragment_log2),
-          above(min(column + (2 * kMaxSide >> picture.fragment_log2), across) - 1) {}
+          across((picture.width + (1 << picture.tools.fragment_log2) - 1) >> picture.tools.fragment_log2),
+          above(min(column + (2 * kMaxSide >> picture.tools.fragment_log2), across) - 1) {}
     __device__ int number() const { return row * across + column; }
     __device__ bool is_ready(const BlockPicture& picture) const {
         const volatile uint32_t* done = picture.done + row;
@@ -119,12 +119,18 @@ __device__ inline void start_models(const BlockPicture& picture, const Fragment&
         copy_structure(picture.models[fragment.column - 1], models);
     } else if (fragment.row) {
         copy_structure(above, models);
-    } else if (threadIdx.x == 0) {
-        models.start();
+    } else {
+        if (threadIdx.x == 0) models.start();
+        __syncthreads();
+        if (const uint8_t* const states = picture.states) {
+            for (int model = threadIdx.x; model < kTrainedModels; model += kBlockThreads)
+                models.load(model, states, states + kStartBytes);
+            if (threadIdx.x < kSizes) models.load_modes(threadIdx.x, states);
+        }
     }
     __syncthreads();
     if (!fragment.row || !fragment.column) return;
-    for (int model = threadIdx.x; model < kBitModels; model += kBlockThreads)
+    for (int model = threadIdx.x; model < kHeldBitModels; model += kBlockThreads)
         models.bits[model].merge(above.bits[model]);
     if (threadIdx.x < kSizes) models.merge_modes(threadIdx.x, above);
     __syncthreads();

@@ -13,10 +13,10 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
                                       int64_t energy, int64_t start, int64_t shared,
                                       int64_t margins) {
     const SearchRoom& room = memory.room;
-    const int a = block.a, b = block.b, step = memory.picture.step;
+    const int a = block.a, b = block.b, step = independent_step(memory.picture.tools);
     const int16_t* coefficients = room.coefficients + shared;
     int16_t* levels = room.levels + start;
-    LevelScan scan(*memory.picture.tables, a, b, room.magnitudes + margins);
+    LevelScan scan(*memory.picture.tables, a, b, kSmooth, room.magnitudes + margins);
     const int32_t least = least_coefficient(step);
     int top = min(block.height(), kCodedSide) * min(block.width(), kCodedSide) - 1;
     while (top >= 0 && abs(int(coefficients[top])) <= least) --top;
@@ -82,7 +82,7 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
     const BlockPicture& picture = memory.picture;
     const SearchRoom& room = memory.room;
     const Canvas& canvas = memory.canvas;
-    const int side = picture.fragment_log2;
+    const int side = picture.tools.fragment_log2;
     const uint64_t* modes = room.modes + int64_t{slot} * kBlocks;
     if (threadIdx.x == 0) memory.modes = modes;
     int64_t *whole = memory.rough_costs.whole, *least = memory.rough_costs.least;

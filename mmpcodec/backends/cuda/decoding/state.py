@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.backends.cuda.native_tools import TOOLS_DTYPE, native_tools, states_offset
 from mmpcodec.backends.tiles import TileTask
 from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, depth_of
 from mmpcodec.format.layouts import Layout
-from mmpcodec.reference.blocks.models import START_STEPS, independent_step, start_class
 from mmpcodec.reference.blocks.partition import UNIT, padded_shape
 from mmpcodec.reference.colour import matrix_of
 from mmpcodec.reference.filters import cross_component, post
@@ -22,15 +22,7 @@ from mmpcodec.tools import BlockTools
 
 MOST_PLANES = 2
 """Most earlier planes that predict a plane."""
-SMALL = 1 << 14
-"""Most samples of a padded plane that is small."""
 LEAF_BYTES = 16
-NATIVE_TOOLS = (
-    *("fragment_size", "templates", "step", "dictionary", "pdpc", "initial_states"),
-    *("cross_component", "fixed_filters", "dependent", "ternary", "fine_contexts", "delta_step"),
-    *("trained_transforms", "border_sines", "transform_skip", "quantisation_matrix"),
-)
-"""The tools of predicted blocks in the order of ``MMP_BLOCK_TOOLS``."""
 ARRAYS = "leaves", "fragments", "coefficients", "changes", "units", "order"
 PLANE_DTYPE = np.dtype(
     [
@@ -39,7 +31,7 @@ PLANE_DTYPE = np.dtype(
         ("done", "u8"),
         *((name, "u4") for name in ("payload_size", "fault")),
         *((name, "i4") for name in ("height", "width", "shown_height", "shown_width", "depth")),
-        ("tools", np.dtype([(name, "i4") for name in (*NATIVE_TOOLS, "fragment_log2")])),
+        ("tools", TOOLS_DTYPE),
     ],
     align=True,
 )
@@ -178,16 +170,12 @@ def coded_planes(planes: Sequence[DevicePlane], states: int, states_bytes: int) 
     found["shown_height"], found["shown_width"] = np.array([plane.shape for plane in planes]).T
     found["depth"] = [plane.depth for plane in planes]
     found["payload_size"] = [len(plane.layer.payload) for plane in planes]
-    tools = found["tools"]
-    for name in NATIVE_TOOLS:
-        tools[name] = [getattr(plane.tools, name) for plane in planes]
-    small = found["height"].astype(np.int64) * found["width"] <= SMALL
-    tools["border_sines"] &= small
-    tools["fragment_log2"] = [plane.tools.fragment_size.bit_length() - 1 for plane in planes]
-    classes = len(START_STEPS) + 1
-    own = small * classes + [start_class(independent_step(plane.tools)) for plane in planes]
-    offsets = (own * (states_bytes // (2 * classes))).astype(np.uint64)
-    found["states"] = np.where(tools["initial_states"], states + offsets, np.uint64(0))
+    found["tools"] = [native_tools(plane.tools, plane.padded) for plane in planes]
+    found["states"] = [
+        plane.tools.initial_states
+        and states + states_offset(plane.tools, plane.padded, states_bytes)
+        for plane in planes
+    ]
     for i, plane in enumerate(planes):
         if used := plane.earlier[: plane.tools.cross_component]:
             found["earlier"][i, : len(used)] = [one.shown for one in used]
