@@ -17,24 +17,23 @@ constexpr int kSearchers = kBlockWarps - 1;  // number of warps that search for 
 // Bit of BlockSearchMemory::worth: template matching may predict the block or a part of it.
 constexpr int kMatched = 3;
 
-// A mode that is tried in full, with one or two transform types. Coefficients are in scan order,
-// reconstructed ones row by row. `kSecond` is the offset of the second transform type in the
-// arrays, `kSecondMargin` its offset in the magnitudes; only small blocks have a second type.
-struct SmallCandidate {
-    static constexpr int kSecond = 1 << (2 * kMaxSineLog2);
-    static constexpr int kSecondMargin = ((1 << kMaxSineLog2) + 2) * ((1 << kMaxSineLog2) + 2);
-
-    int16_t coefficients[2 * kSecond], levels[2 * kSecond], half[2 * kSecond];
-    uint8_t magnitudes[2 * kSecondMargin], prediction[kSecond];
+// A mode that is tried in full, with all transform types, each in a slot of the arrays. Coefficients
+// are in scan order, reconstructed ones row by row.
+template <int kTypes, int kCoded, int kMargins, int kHalf, int kArea>
+struct TriedMode {
+    struct Slot {
+        int16_t coefficients[kCoded], levels[kCoded], half[kHalf];
+        uint8_t magnitudes[kMargins];
+    } slots[kTypes];
+    uint8_t prediction[kArea];
 };
-struct LargeCandidate {
-    static constexpr int kSecond = 0, kSecondMargin = 0;
-
-    int16_t coefficients[kMaxCoded], levels[kMaxCoded];
-    int16_t half[kCodedSide * kMaxSide];
-    uint8_t magnitudes[kMostMargins], prediction[kMaxBlockArea];
-};
-// Whether the candidates of a block are SmallCandidate.
+constexpr int kSmallSide = 1 << kMaxSineLog2, kSmallArea = kSmallSide * kSmallSide;
+using SmallCandidate = TriedMode<kTransformTypes, kSmallArea, (kSmallSide + 2) * (kSmallSide + 2),
+                                 kSmallArea, kSmallArea>;
+using LargeCandidate =
+    TriedMode<2, kMaxCoded, kMostMargins, kCodedSide * kMaxSide, kMaxBlockArea>;
+// Whether the candidates of a block are SmallCandidate, which have all types; others have the cosine
+// transform and the trained one.
 MMP_HD constexpr bool is_small(const BlockPlace& block) { return sine_allowed(block.a, block.b); }
 
 // Data of a worker in global memory, which leaves room for more workers in shared memory.

@@ -3,6 +3,7 @@
 // mmpcodec/backends/cuda/blocks_state.py defines the same layouts; a test compares the sizes.
 #pragma once
 
+#include "cuda/blocks/trained_transforms.cuh"
 #include "shared/blocks/effort.h"
 #include "shared/blocks/models.h"
 #include "shared/blocks/plan.h"
@@ -15,7 +16,7 @@ namespace mmp {
 constexpr int kBlockThreads = 128;
 constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostKept = 12, kMostTried = 8, kMostRough = 4;
-constexpr int kMostTrials = 2 * kMostTried;  // of a block: modes and their transform types
+constexpr int kMostTrials = kTransformTypes * kMostTried;  // of a block: modes and their transform types
 constexpr int kMostWorkers = 64;  // workers per team
 
 // Most lines of a scan. A line is a run of scan positions with equal frequency; the levels of a
@@ -31,6 +32,9 @@ struct BlockTables {
     uint16_t order[kShapes][kMaxCoded];  // scan position of each coefficient, row by row
     uint16_t lines[kShapes][kMostLines + 1];  // first scan position of each line, then the end
     uint16_t by_area[kBlocks];           // block numbers, largest area first
+    // Trained transforms, see DecodeTables in decode/plane.cuh.
+    int8_t trained[kModeGroups][2][2][kMostLow][kMostLow];
+    uint16_t low_rows[2][kShapes][kMostLow], low_scanned[2][kShapes][kMostLow];
     uint16_t spans[kShapes];  // largest distance, in scan positions, to a neighbour of a level
 };
 

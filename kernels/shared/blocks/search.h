@@ -5,6 +5,7 @@
 #include "shared/blocks/models.h"
 #include "shared/blocks/partition.h"
 #include "shared/blocks/transform.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
@@ -71,6 +72,25 @@ MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag,
     if (ternary && may_split(block, by_rows ? kThreeRows : kThreeColumns))
         cost += bit[ternary_model(a, b, by_rows)][is_ternary(flag)];
     return cost;
+}
+
+// Whether a block may have a transform type. A quantisation matrix measures errors by frequencies,
+// which a block without a transform does not have.
+MMP_HD constexpr bool type_allowed(const BlockTools& tools, int a, int b, int type) {
+    if (type == kTrained) return tools.trained_transforms;
+    if (type == kTransformSkip && (!tools.transform_skip || tools.quantisation_matrix)) return false;
+    return type == kCosine || sine_allowed(a, b);
+}
+
+// Cost of the transform type of a block whose mode belongs to `family`.
+MMP_HD int64_t type_cost(const BlockTools& tools, const BitCosts& bit, int a, int b, int family,
+                         int type) {
+    int64_t cost = 0;
+    if (tools.trained_transforms) cost += bit[trained_type_model(a, b, family)][type == kTrained];
+    if (type == kTrained || !sine_allowed(a, b)) return cost;
+    cost += bit[type_model(a, b, family)][type != kCosine];
+    if (type == kCosine || !tools.transform_skip) return cost;
+    return cost + bit[skip_model(a, b, family)][type == kTransformSkip];
 }
 
 // Bit mask of the modes that are tried on a block: modes from the rough search, modes of the

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from mmpcodec.backends.block_efforts import BlockEffort
+from mmpcodec.backends.cuda.decoding import tables as decoding
+from mmpcodec.backends.cuda.decoding.tables import MOST_LOW
 from mmpcodec.backends.cuda.native_tools import TOOLS_DTYPE, native_tools
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.levels import frequency_class, scan
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
+from mmpcodec.reference.blocks.trained_transforms import GROUPS
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
 from mmpcodec.tools import BlockTools
 
@@ -41,12 +44,15 @@ TABLES_DTYPE = np.dtype(
         ("order", "u2", (len(SHAPES), MAX_CODED)),
         ("lines", "u2", (len(SHAPES), MOST_LINES + 1)),
         ("by_area", "u2", BLOCKS),
+        ("trained", "i1", (GROUPS, 2, 2, MOST_LOW, MOST_LOW)),
+        ("low_rows", "u2", (2, len(SHAPES), MOST_LOW)),
+        ("low_scanned", "u2", (2, len(SHAPES), MOST_LOW)),
         ("spans", "u2", len(SHAPES)),
     ]
 )
 CODED_TOOLS = (
     *("fragment_size", "templates", "step", "dictionary", "pdpc", "initial_states"),
-    *("dependent", "fine_contexts"),
+    *("dependent", "fine_contexts", "trained_transforms", "border_sines", "transform_skip"),
 )
 """Tools of predicted blocks that the device knows."""
 POINTERS = (
@@ -159,6 +165,8 @@ def make_tables() -> np.ndarray:
         tables["lines"][number, 1 : 1 + len(ends)] = ends
         tables["order"][number, places] = np.arange(len(places))
         tables["spans"][number] = _span(scan(height, width))
+    for name in ("trained", "low_rows", "low_scanned"):
+        tables[name] = decoding.make_tables()[name]
     sides = np.array([MAX_SIDE >> ((heap + 1).bit_length() - 1) for heap in range(HEAP)])
     coded = np.minimum(sides, MOST_FREQUENCIES)
     tables["by_area"] = np.argsort(-np.outer(coded, coded).ravel(), kind="stable")

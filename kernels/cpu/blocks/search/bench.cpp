@@ -182,9 +182,9 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         least = std::min(least, cost + kind_costs[kBare] + energy);
         for (int type = 0; type < kTransformTypes; ++type) {
             estimates[tried][type] = kNever;
-            if (!type_allowed(tools_, block, type)) continue;
+            if (!type_allowed(tools_, a, b, type)) continue;
             estimates[tried][type] = cost + kind_costs[kTransformed] +
-                                     type_cost(tools_, *costs_, block, mode, type) +
+                                     type_cost(tools_, costs_->bit, a, b, family_of(mode), type) +
                                      estimated_cost(coefficients[tried][type], a, b, step, energy,
                                                     weight, *costs_);
             least = std::min(least, estimates[tried][type]);
@@ -203,7 +203,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
             transform_residual(block, source, prediction, 0, mode, tools_, canvas_.depth,
                                coefficients[n]);
         for (int type = 0; type < kTransformTypes; ++type) {
-            if (!type_allowed(tools_, block, type)) continue;
+            if (!type_allowed(tools_, a, b, type)) continue;
             if (guesses && estimates[n][type] > most) continue;
             if (guesses && tools_.dependent &&
                 percent(estimates[n][type], kTrellisPercent) >= trial.cost)

@@ -52,16 +52,16 @@ WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
     int16_t residual[kMaxBlockArea];
     subtract(source, prediction, block.area(), depth, residual);
     for (const int type : {kSine, kCosine}) {
-        if (!type_allowed(tools, block, type)) continue;
+        if (!type_allowed(tools, a, b, type)) continue;
         transform_forward(residual, a, b, bases_of(block, type, tools), seen_bits(depth),
                           coefficients[type]);
         if (tools.quantisation_matrix)
             errors = weight(coefficients[type], a, b, tools.quantisation_matrix,
                             energy_of(squares, depth));
     }
-    if (type_allowed(tools, block, kTransformSkip))
+    if (type_allowed(tools, a, b, kTransformSkip))
         skip_forward(residual, a, b, seen_bits(depth), coefficients[kTransformSkip]);
-    if (!type_allowed(tools, block, kTrained)) return errors;
+    if (!type_allowed(tools, a, b, kTrained)) return errors;
     std::copy_n(coefficients[kCosine], scan_of(a, b).count, coefficients[kTrained]);
     trained_forward(coefficients[kTrained], a, b, mode);
     return errors;
@@ -81,7 +81,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
             ? choose_dependent_levels(coefficients, a, b, family, tools.step, weight, costs, tried)
             : choose_levels<LevelCost<Sample>>(coefficients, a, b, family, tools.step, costs, tried);
     if (choice.last < 0) return;
-    int64_t total = given + choice.cost + type_cost(tools, costs, block, mode, type);
+    int64_t total = given + choice.cost + type_cost(tools, costs.bit, a, b, family, type);
     if (total >= cost) return;
     int16_t found[kMaxCoded];
     dequantise(tried, a, b, tools, found);

@@ -22,26 +22,6 @@ int32_t root_of(int64_t lambda_fixed);
 template <class Sample>
 void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);
 
-inline bool type_allowed(const BlockTools& tools, const BlockPlace& block, int type) {
-    if (type == kTrained) return tools.trained_transforms;
-    // A quantisation matrix measures errors by frequencies.
-    if (type == kTransformSkip && (!tools.transform_skip || tools.quantisation_matrix)) return false;
-    return type == kCosine || sine_allowed(block.a, block.b);
-}
-
-// Returns the cost of the transform type.
-inline int64_t type_cost(const BlockTools& tools, const BlockCosts& costs, const BlockPlace& block,
-                         int mode, int type) {
-    const int a = block.a, b = block.b, family = family_of(mode);
-    int64_t cost = 0;
-    if (tools.trained_transforms)
-        cost += costs.bit[trained_type_model(a, b, family)][type == kTrained];
-    if (type == kTrained || !sine_allowed(a, b)) return cost;
-    cost += costs.bit[type_model(a, b, family)][type != kCosine];
-    if (type == kCosine || !tools.transform_skip) return cost;
-    return cost + costs.bit[skip_model(a, b, family)][type == kTransformSkip];
-}
-
 // Writes the coefficients of a residual for each transform type that the block allows; `squares` is
 // the residual's sum of squares. Coefficients are divided by the quantisation matrix. Returns the
 // weighted errors for the cosine transform.

@@ -4,6 +4,7 @@
 // mmpcodec/backends/cuda/decoding/state.py defines the same layouts; a test compares the sizes.
 #pragma once
 
+#include "cuda/blocks/trained_transforms.cuh"
 #include "shared/blocks/leaf.h"
 #include "shared/blocks/models.h"
 #include "shared/blocks/partition.h"
@@ -13,9 +14,6 @@
 #include "shared/tools.h"
 
 namespace mmp {
-
-constexpr int kLowSide = 6, kMostLow = kLowSide * kLowSide;  // of trained transforms
-constexpr int kModeGroups = 5;
 
 constexpr int kScanFamilies = 3;
 

@@ -69,24 +69,14 @@ public:
     }
 
 private:
-    __device__ static int group_of(int mode) {
-        if (mode >= kTemplates) return 1;
-        if (mode < kFirstAngle) return 0;
-        const int apart = angle_of(mode) - kFirstVertical, size = apart < 0 ? -apart : apart;
-        return size < 6 ? 2 : size < 11 ? 3 : 4;
-    }
-
     __device__ void undo_trained(int mode) {
-        const bool turned = angle_of(mode) < 0 ? a_ > b_ : angle_of(mode) < kFirstVertical;
-        const int shape = shape_number(a_, b_);
-        const uint16_t *from = tables_.low_scanned[turned][shape],
-                       *to = tables_.low_rows[turned][shape];
-        const bool high = (turned ? b_ : a_) > kMinSideLog2, wide = (turned ? a_ : b_) > kMinSideLog2;
-        const auto& matrix = tables_.trained[group_of(mode)][high][wide];
-        const int count = (high ? kLowSide : 4) * (wide ? kLowSide : 4), k = threadIdx.x;
+        const TrainedShape own(a_, b_, mode);
+        const uint16_t *from = tables_.low_scanned[own.turned][own.shape],
+                       *to = tables_.low_rows[own.turned][own.shape];
+        const auto& matrix = tables_.trained[own.group][own.high][own.wide];
+        const int count = own.count(), k = threadIdx.x;
         if (k < count) memory_.low[k] = memory_.coefficients[from[k]];
         __syncthreads();
-        constexpr int kEntryBits = 7;
         if (k < count) {
             int32_t sum = 1 << (kEntryBits - 1);
             for (int m = 0; m < count; ++m) sum += int32_t{matrix[m][k]} * memory_.low[m];

@@ -9,21 +9,26 @@
 
 namespace mmp {
 
-// Sizes of a block's trials, as log2. Trial t is candidate t >> types_log2 with type t & (types -
-// 1).
+// Sizes of a block's trials, as log2. Trial t is candidate t >> slots_log2 with the transform type of
+// slot t & (slots - 1).
 struct TrialShape {
-    int a, b, types_log2;        // height, width, types
+    int a, b, slots_log2;         // height, width, transform types
     int rows_log2, columns_log2;  // size of the coded coefficients
 
-    __device__ explicit TrialShape(const BlockPlace& block)
+    __device__ TrialShape(const BlockTools& tools, const BlockPlace& block)
         : a(block.a),
           b(block.b),
-          types_log2(sine_allowed(a, b)),
+          slots_log2(!is_small(block) ? tools.trained_transforms
+                     : tools.trained_transforms || type_allowed(tools, a, b, kTransformSkip) ? 2
+                                                                                           : 1),
           rows_log2(min(a, kCodedSideLog2)),
           columns_log2(min(b, kCodedSideLog2)) {}
-    __device__ int types() const { return 1 << types_log2; }
-    __device__ int candidate(int t) const { return t >> types_log2; }
-    __device__ int type(int t) const { return t & (types() - 1); }
+    __device__ int slots() const { return 1 << slots_log2; }
+    __device__ int candidate(int t) const { return t >> slots_log2; }
+    __device__ int slot(int t) const { return t & (slots() - 1); }
+    __device__ int type(int t) const {
+        return slot(t) && !sine_allowed(a, b) ? int(kTrained) : slot(t);
+    }
     __device__ int area_log2() const { return a + b; }
     __device__ int coded_log2() const { return rows_log2 + columns_log2; }
     // Whether each warp stays within one candidate when threads visit the samples of all candidates
@@ -31,11 +36,25 @@ struct TrialShape {
     __device__ bool uniform() const { return a + b >= 5; }
 };
 
+// The two one-dimensional transforms of a transform type: sines become cosines at the border of the
+// picture, where a tool says so.
+struct Bases {
+    int down, across;
+
+    __device__ Bases(const BlockSearchMemory& memory, const BlockPlace& block, int type) {
+        const int row = memory.canvas.row + block.row, column = memory.canvas.column + block.column;
+        const bool sine = type == kSine, changes = memory.picture.tools.border_sines && (row || column);
+        down = sine && (row || !changes) ? kSine : kCosine;
+        across = sine && (column || !changes) ? kSine : kCosine;
+    }
+};
+
 // Costs of a candidate without its levels, in 1/16 squared error.
 struct CandidateCosts {
     int64_t flag;
     const int32_t* kind;  // of kBare and of kTransformed
     const BlockCosts* bits;
+    const BlockTools* tools;
 
     __device__ int64_t mode(const TrialMemory& trial, int n) const {
         return flag + trial.mode_costs[trial.ranked[n]];
@@ -47,10 +66,9 @@ struct CandidateCosts {
     // Cost of the symbols of a trial before its levels.
     __device__ int64_t transformed(const TrialMemory& trial, const TrialShape& shape, int t) const {
         const int n = shape.candidate(t);
-        const int64_t cost = mode(trial, n) + kind[kTransformed];
-        if (shape.types() == 1) return cost;
         const int family = family_of(trial.modes[trial.ranked[n]]);
-        return cost + bits->bit[type_model(shape.a, shape.b, family)][shape.type(t)];
+        return mode(trial, n) + kind[kTransformed] +
+               type_cost(*tools, bits->bit, shape.a, shape.b, family, shape.type(t));
     }
 };
 
@@ -60,6 +78,84 @@ __device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace&
     if (canvas.forced_flag(block)) return 0;
     return flag_cost(memory.costs.bit, block, flag, unit_above(canvas, block),
                      unit_left(canvas, block));
+}
+
+// The arrays of a trial.
+template <class Candidate>
+__device__ typename Candidate::Slot& slot_of(BlockSearchMemory& memory, const TrialShape& shape,
+                                             int t) {
+    return candidate_of<Candidate>(memory, shape.candidate(t)).slots[shape.slot(t)];
+}
+
+// The place of a low frequency of a block, by its number in a table of the trained transforms.
+struct LowFrequencies {
+    const BlockTables& tables;
+    const TrainedShape own;
+    const uint16_t *rows, *scanned;
+
+    __device__ LowFrequencies(const BlockTables& tables, int a, int b, int mode)
+        : tables(tables),
+          own(a, b, mode),
+          rows(tables.low_rows[own.turned][own.shape]),
+          scanned(tables.low_scanned[own.turned][own.shape]) {}
+    // Entry of the matrix, by low frequency and transformed value.
+    __device__ int entry(int frequency, int value) const {
+        return tables.trained[own.group][own.high][own.wide][value][frequency];
+    }
+};
+
+// Computes the coefficients of the trained transforms from those of the cosine transforms.
+template <class Candidate>
+__device__ void transform_by_trained(BlockSearchMemory& memory, const TrialShape& shape,
+                                     int trials) {
+    const BlockTables& tables = *memory.picture.tables;
+    const uint16_t* order = tables.order[shape_number(shape.a, shape.b)];
+    const int coded_log2 = shape.coded_log2();
+    for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
+        const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
+        if (shape.type(t) != kTrained) continue;
+        const auto& slots = candidate_of<Candidate>(memory, shape.candidate(t)).slots;
+        slot_of<Candidate>(memory, shape, t).coefficients[at] = slots[0].coefficients[at];
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < trials * kMostLow; i += kBlockThreads) {
+        const int t = i / kMostLow, k = i % kMostLow, n = shape.candidate(t);
+        if (shape.type(t) != kTrained) continue;
+        const LowFrequencies low(tables, shape.a, shape.b,
+                                 memory.trial.modes[memory.trial.ranked[n]]);
+        if (k >= low.own.count()) continue;
+        const int16_t* cosines = candidate_of<Candidate>(memory, n).slots[0].coefficients;
+        int32_t sum = 1 << (kEntryBits - 1);
+        for (int m = 0; m < low.own.count(); ++m)
+            sum += low.entry(m, k) * cosines[__ldg(order + low.rows[m])];
+        slot_of<Candidate>(memory, shape, t).coefficients[__ldg(order + low.scanned[k])] =
+            int16_t(saturated(sum >> kEntryBits));
+    }
+    __syncthreads();
+}
+
+// Finds the last coefficient of each trial that may become a level that is not 0, and the estimate
+// of its rate.
+template <class Candidate>
+__device__ void measure_coefficients(BlockSearchMemory& memory, const TrialShape& shape,
+                                     int trials) {
+    const BlockTools& tools = memory.picture.tools;
+    TrialMemory& trial = memory.trial;
+    const int32_t least =
+        tools.dependent ? first_coefficient(tools.step) : least_coefficient(tools.step);
+    const int32_t step = independent_step(tools);
+    const bool guesses = memory.picture.effort.hopeless < kAlways;
+    const int coded_log2 = shape.coded_log2();
+    for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
+        const int t = i >> coded_log2, number = i & ((1 << coded_log2) - 1);
+        if (!type_allowed(tools, shape.a, shape.b, shape.type(t))) continue;
+        auto& slot = slot_of<Candidate>(memory, shape, t);
+        const int16_t value = slot.coefficients[number];
+        slot.levels[number] = 0;
+        if (abs(int(value)) > least) atomicMax(&trial.trials[t].top, number);
+        if (guesses) trial.trials[t].rounded.add(value, number, step, coded_log2);
+    }
+    __syncthreads();
 }
 
 // Writes the predictions of the best candidates and clears the sums of their trials.
@@ -91,51 +187,53 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
     const BlockTables& tables = *memory.picture.tables;
     TrialMemory& trial = memory.trial;
     const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
-    const int trials = tried << shape.types_log2;
+    const int trials = tried << shape.slots_log2;
     for (int i = threadIdx.x; i < tried << (a + b); i += kBlockThreads) {
         const int n = i >> (a + b), at = i & (area - 1);
         const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
                                candidate_of<Candidate>(memory, n).prediction[at];
         add_by_key(trial.bare, n, difference * difference, shape.uniform());
     }
-    constexpr int kWords = sizeof(Candidate::magnitudes) / 4;
-    for (int i = threadIdx.x; i < tried * kWords; i += kBlockThreads)
-        reinterpret_cast<uint32_t*>(candidate_of<Candidate>(memory, i / kWords).magnitudes)
+    constexpr int kWords = sizeof(Candidate::Slot::magnitudes) / 4;
+    for (int i = threadIdx.x; i < trials * kWords; i += kBlockThreads)
+        reinterpret_cast<uint32_t*>(slot_of<Candidate>(memory, shape, i / kWords).magnitudes)
             [i % kWords] = 0;
     const int half_log2 = shape.rows_log2 + b;
     for (int i = threadIdx.x; i < trials << half_log2; i += kBlockThreads) {
-        const int t = i >> half_log2, at = i & ((1 << half_log2) - 1);
-        const int type = shape.type(t);
-        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
+        const int t = i >> half_log2, at = i & ((1 << half_log2) - 1), type = shape.type(t);
+        if (type > kSine) continue;
+        const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
         const auto residual = [&](int y, int x) {
             return memory.source_at(block, y, x) - candidate.prediction[(y << b) + x];
         };
-        candidate.half[type * Candidate::kSecond + at] =
-            column_frequency(tables, residual, a, type, at >> b, at & (width - 1));
+        slot_of<Candidate>(memory, shape, t).half[at] =
+            column_frequency(tables, residual, a, Bases(memory, block, type).down, at >> b,
+                             at & (width - 1));
     }
     __syncthreads();
-    const BlockTools& tools = memory.picture.tools;
-    const int32_t least =
-        tools.dependent ? first_coefficient(tools.step) : least_coefficient(tools.step);
-    const int32_t step = independent_step(tools);
-    const bool guesses = memory.picture.effort.hopeless < kAlways;
     const uint16_t* order = tables.order[shape_number(a, b)];
     const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
     for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
-        const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
-        const int type = shape.type(t), second = type * Candidate::kSecond;
-        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
-        const int16_t value =
-            coefficient_of(tables, candidate.half + second, b, type, at >> columns_log2,
-                           at & ((1 << columns_log2) - 1));
-        const int number = __ldg(order + at);
-        candidate.coefficients[second + number] = value;
-        candidate.levels[second + number] = 0;
-        if (abs(int(value)) > least) atomicMax(&trial.trials[t].top, number);
-        if (guesses)
-            trial.trials[t].rounded.add(value, number, step, coded_log2);
+        const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1), type = shape.type(t);
+        if (type == kTrained || !type_allowed(memory.picture.tools, a, b, type)) continue;
+        auto& slot = slot_of<Candidate>(memory, shape, t);
+        int16_t value;
+        if (type == kTransformSkip) {
+            const int from = area - 1 - at;
+            const int difference =
+                memory.source_at(block, from >> b, from & (width - 1)) -
+                candidate_of<Candidate>(memory, shape.candidate(t)).prediction[from];
+            value = int16_t(saturated(difference * (1 << kCoefficientBits)));
+        } else {
+            value = coefficient_of(tables, slot.half, b, Bases(memory, block, type).across,
+                                   at >> columns_log2, at & ((1 << columns_log2) - 1));
+        }
+        slot.coefficients[__ldg(order + at)] = value;
     }
     __syncthreads();
+    if (memory.picture.tools.trained_transforms)
+        transform_by_trained<Candidate>(memory, shape, trials);
+    measure_coefficients<Candidate>(memory, shape, trials);
 }
 
 // Number of lanes of a warp with a smaller value.
@@ -151,7 +249,8 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
                                      const CandidateCosts& costs, int tried) {
     TrialMemory& trial = memory.trial;
     const int t = threadIdx.x, n = shape.candidate(t);
-    const bool there = t < tried << shape.types_log2;
+    const bool there = t < tried << shape.slots_log2 &&
+                       type_allowed(memory.picture.tools, shape.a, shape.b, shape.type(t));
     if (t < 32) {
         int64_t bare = kNever, estimate = kNever;
         if (there) {
@@ -178,7 +277,7 @@ template <class Candidate>
 __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
-    const int a = shape.a, b = shape.b, trials = tried << shape.types_log2;
+    const int a = shape.a, b = shape.b, trials = tried << shape.slots_log2;
     const BlockTools& tools = memory.picture.tools;
     const int lanes = tools.dependent ? kQuantiserStates
                                       : 1 << min(shape.rows_log2, shape.columns_log2);
@@ -188,23 +287,19 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
         const int own = first + group * kBlockWarps;
         const bool there = own < trials;
         const int t = there ? own : first;
-        const int n = shape.candidate(t), type = shape.type(t);
-        const int second = type * Candidate::kSecond;
-        Candidate& candidate = candidate_of<Candidate>(memory, n);
+        const int n = shape.candidate(t);
+        auto& slot = slot_of<Candidate>(memory, shape, t);
         const int mode = trial.modes[trial.ranked[n]];
-        LevelScan scan(*memory.picture.tables, a, b, family_of(mode),
-                       candidate.magnitudes + type * Candidate::kSecondMargin);
+        LevelScan scan(*memory.picture.tables, a, b, family_of(mode), slot.magnitudes);
         const int top = there ? trial.trials[t].top : -1;
-        const int16_t* coefficients = candidate.coefficients + second;
-        int16_t* levels = candidate.levels + second;
         ChosenLevels chosen;
         if (tools.dependent)
-            chosen = Trellis(*memory.picture.tables, scan, coefficients, top + 1, tools.step,
+            chosen = Trellis(*memory.picture.tables, scan, slot.coefficients, top + 1, tools.step,
                              memory.costs, memory.planes->trellis[t])
-                         .choose(levels);
+                         .choose(slot.levels);
         else
-            chosen = choose_levels_together(scan, lanes, top, coefficients, tools.step,
-                                            memory.costs, levels);
+            chosen = choose_levels_together(scan, lanes, top, slot.coefficients, tools.step,
+                                            memory.costs, slot.levels);
         if (!there || threadIdx.x % lanes) continue;
         TransformTrial& mine = trial.trials[t];
         mine.cost = kNever;
@@ -218,13 +313,43 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
 
 // Returns a reconstructed sample of a trial, from the prediction and the inverse column transform.
 template <class Candidate>
-__device__ int rebuilt_sample(BlockSearchMemory& memory, const TrialShape& shape, int t, int at) {
+__device__ int rebuilt_sample(BlockSearchMemory& memory, const BlockPlace& block,
+                              const TrialShape& shape, int t, int at) {
     const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
+    const auto& slot = candidate.slots[shape.slot(t)];
     const int a = shape.a, b = shape.b, type = shape.type(t);
     const int residual =
-        residual_sample(*memory.picture.tables, candidate.half + type * Candidate::kSecond, a, b,
-                        type, at >> b, at & ((1 << b) - 1));
+        type == kTransformSkip
+            ? (slot.coefficients[(1 << (a + b)) - 1 - at] + (1 << (kCoefficientBits - 1))) >>
+                  kCoefficientBits
+            : residual_sample(*memory.picture.tables, slot.half, a, b,
+                              Bases(memory, block, type).across, at >> b, at & ((1 << b) - 1));
     return max(0, min(255, candidate.prediction[at] + residual));
+}
+
+// Undoes the trained transforms of the dequantised coefficients.
+template <class Candidate>
+__device__ void undo_trained(BlockSearchMemory& memory, const TrialShape& shape, int trials) {
+    const BlockTables& tables = *memory.picture.tables;
+    const auto for_each = [&](const auto& work) {
+        for (int i = threadIdx.x; i < trials * kMostLow; i += kBlockThreads) {
+            const int t = i / kMostLow, k = i % kMostLow;
+            if (shape.type(t) != kTrained || memory.trial.trials[t].skipped) continue;
+            const int mode = memory.trial.modes[memory.trial.ranked[shape.candidate(t)]];
+            const LowFrequencies low(tables, shape.a, shape.b, mode);
+            if (k < low.own.count()) work(slot_of<Candidate>(memory, shape, t), low, k);
+        }
+        __syncthreads();
+    };
+    for_each([](auto& slot, const LowFrequencies& low, int k) {
+        int32_t sum = 1 << (kEntryBits - 1);
+        for (int m = 0; m < low.own.count(); ++m)
+            sum += low.entry(k, m) * slot.coefficients[low.scanned[m]];
+        slot.half[k] = int16_t(saturated(sum >> kEntryBits));
+    });
+    for_each([](auto& slot, const LowFrequencies& low, int k) {
+        slot.coefficients[low.rows[k]] = slot.half[k];
+    });
 }
 
 // Computes the inverse transforms of the trials and sums their squared errors.
@@ -235,15 +360,14 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
     const BlockTables& tables = *picture.tables;
     TrialMemory& trial = memory.trial;
     const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
-    const int trials = tried << shape.types_log2;
+    const int trials = tried << shape.slots_log2;
     const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
     for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
         const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
         if (trial.trials[t].skipped) continue;
-        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
-        const int second = shape.type(t) * Candidate::kSecond;
+        auto& slot = slot_of<Candidate>(memory, shape, t);
         const int number = __ldg(&tables.order[shape_number(a, b)][at]);
-        const int level = candidate.levels[second + number];
+        const int level = slot.levels[number];
         int32_t value = 0;
         if (level && picture.tools.dependent) {
             const int quantiser = memory.planes->trellis[t].decisions[number][0];
@@ -252,18 +376,19 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
         } else if (level) {
             value = dequantised(level, picture.tools.step);
         }
-        candidate.coefficients[second + at] = int16_t(value);
+        slot.coefficients[at] = int16_t(value);
     }
     __syncthreads();
+    if (picture.tools.trained_transforms) undo_trained<Candidate>(memory, shape, trials);
     const int columns_area_log2 = a + columns_log2;
     for (int i = threadIdx.x; i < trials << columns_area_log2; i += kBlockThreads) {
         const int t = i >> columns_area_log2, at = i & ((1 << columns_area_log2) - 1);
-        if (trial.trials[t].skipped) continue;
-        Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
-        const int type = shape.type(t), second = type * Candidate::kSecond;
-        candidate.half[second + at] =
-            column_sample(tables, candidate.coefficients + second, a, b, type, at >> columns_log2,
-                          at & ((1 << columns_log2) - 1));
+        const int type = shape.type(t);
+        if (trial.trials[t].skipped || type == kTransformSkip) continue;
+        auto& slot = slot_of<Candidate>(memory, shape, t);
+        slot.half[at] = column_sample(tables, slot.coefficients, a, b,
+                                      Bases(memory, block, type).down, at >> columns_log2,
+                                      at & ((1 << columns_log2) - 1));
     }
     __syncthreads();
     for (int i = threadIdx.x; i < trials << (a + b); i += kBlockThreads) {
@@ -271,7 +396,7 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
         int difference = 0;
         if (!trial.trials[t].skipped)
             difference = memory.source_at(block, at >> b, at & (width - 1)) -
-                         rebuilt_sample<Candidate>(memory, shape, t, at);
+                         rebuilt_sample<Candidate>(memory, block, shape, t, at);
         add_by_key(trial.distortions, t, difference * difference, shape.uniform());
     }
     __syncthreads();
@@ -282,7 +407,7 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
 __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape& shape,
                                      const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
-    const int types = shape.types();
+    const int slots = shape.slots();
     if (threadIdx.x == 0) {
         trial.cost = bound;
         trial.best = -1;
@@ -291,11 +416,10 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
             const int64_t bare = costs.bare(trial, n);
             if (bare < trial.cost) {
                 trial.cost = bare;
-                trial.best = n * types;
+                trial.best = n * slots;
                 trial.node = pack_block(kLeaf, mode, kBare, 0);
             }
-            for (int type = 0; type < types; ++type) {
-                const int t = n * types + type;
+            for (int t = n * slots; t < (n + 1) * slots; ++t) {
                 const int64_t cost =
                     trial.trials[t].cost + (int64_t{trial.distortions[t]} << kCostFractionBits);
                 if (trial.trials[t].skipped || cost >= trial.cost) continue;
@@ -304,7 +428,7 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
                     continue;
                 trial.cost = cost;
                 trial.best = t;
-                trial.node = pack_block(kLeaf, mode, kTransformed, type);
+                trial.node = pack_block(kLeaf, mode, kTransformed, shape.type(t));
             }
         }
     }
@@ -322,13 +446,13 @@ __device__ void record_leaf(BlockSearchMemory& memory, const BlockPlace& block,
     const uint16_t node = trial.node;
     const int t = trial.best;
     const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
-    const int16_t* chosen = candidate.levels + shape.type(t) * Candidate::kSecond;
+    const int16_t* chosen = candidate.slots[shape.slot(t)].levels;
     const uint16_t* order = memory.picture.tables->order[shape_number(a, b)];
     const bool transformed = kind_of(node) == kTransformed;
     uint8_t* samples = record + layout.samples;
     int16_t* levels = reinterpret_cast<int16_t*>(record + layout.levels);
     for (int i = threadIdx.x; i < area; i += kBlockThreads) {
-        samples[i] = transformed ? uint8_t(rebuilt_sample<Candidate>(memory, shape, t, i))
+        samples[i] = transformed ? uint8_t(rebuilt_sample<Candidate>(memory, block, shape, t, i))
                                  : candidate.prediction[i];
         const int y = i >> b, x = i & (width - 1);
         const bool coded = transformed && y < 1 << shape.rows_log2 && x < 1 << columns_log2;
@@ -351,7 +475,7 @@ __device__ void record_leaf(BlockSearchMemory& memory, const BlockPlace& block,
 template <class Candidate>
 __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& block, int tried,
                                   const CandidateCosts& costs, int64_t bound, uint8_t* record) {
-    const TrialShape shape(block);
+    const TrialShape shape(memory.picture.tools, block);
     predict_candidates<Candidate>(memory, block, tried);
     transform_candidates<Candidate>(memory, block, shape, tried);
     if (memory.picture.effort.hopeless < kAlways) drop_hopeless(memory, shape, costs, tried);
@@ -373,7 +497,8 @@ __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& 
     const int tried = rank_modes(memory);
     const CandidateCosts costs{
         flag_cost(memory, block, kLeaf),
-        memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))], &memory.costs};
+        memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))], &memory.costs,
+        &memory.picture.tools};
     return is_small(block)
                ? try_candidates<SmallCandidate>(memory, block, tried, costs, bound, record)
                : try_candidates<LargeCandidate>(memory, block, tried, costs, bound, record);
