@@ -13,7 +13,7 @@ constexpr int kMostPlaces = kDirections * kFrequencies;
 constexpr int kRemainderContexts = kRemainderPlaces * kSumClasses;
 
 struct BlockCosts {
-    BitCosts bit;
+    BitCosts* bits;  // in global memory
     // Costs of magnitudes 0, 1, 2, and 3 or more, sign included, by class of the sum of magnitudes.
     alignas(16) int32_t level[kQuantisers][kAreas][kMostPlaces][kSumClasses][4];
     // Cost of the bit that says that a level is not 0, with quantiser 0 and a sum of 0.
@@ -23,6 +23,7 @@ struct BlockCosts {
     int32_t plain;
     int32_t fine;  // whether fine contexts are on
 
+    __device__ const BitCosts& bit() const { return *bits; }
     __device__ int place_of(const ScanPlace& at, int columns_log2, int family) const {
         if (!fine) return at.frequency;
         const int i = at.place >> columns_log2, j = at.place & ((1 << columns_log2) - 1);
@@ -39,6 +40,7 @@ struct BlockCosts {
     }
     __device__ int32_t of_last(int a, int b, int number) const {
         const int group = floor_log2(number + 1);
+        const BitCosts& bit = *bits;
         int32_t cost = last[size_of(a, b)][group];
         if (group < last_groups(a, b)) cost += bit[last_model(a, b, group)][0];
         if (group > 0)
@@ -60,8 +62,9 @@ struct BlockCosts {
         }
         for (int m = threadIdx.x; m < kHeldBitModels; m += kBlockThreads)
             for (int value = 0; value < 2; ++value)
-                bit[m][value] = of_bit(models.bits[m].one, value);
+                (*bits)[m][value] = of_bit(models.bits[m].one, value);
         __syncthreads();
+        const BitCosts& bit = *bits;
         for (int i = threadIdx.x; i < kQuantisers * kAreas * kMostPlaces * kSumClasses;
              i += kBlockThreads) {
             const int sum = i % kSumClasses, place = i / kSumClasses % kMostPlaces;

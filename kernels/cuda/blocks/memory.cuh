@@ -42,6 +42,7 @@ struct Planes {
     uint8_t matched[kMaxBlockArea];  // prediction of the whole block by templates
     LargeCandidate candidates[kMostTried];
     TrellisRoom trellis[kMostTrials];
+    BitCosts bit_costs;
 };
 static_assert(sizeof(Planes) <= kPlanesBytes, "");
 

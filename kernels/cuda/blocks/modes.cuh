@@ -29,7 +29,7 @@ __device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& 
     for (int mode = lane; mode < kModes; mode += 32)
         total += memory.models.mode_weight(size, mode, likely, allowed);
     total = warp_sum(total);
-    const BitCosts& bit = memory.costs.bit;
+    const BitCosts& bit = memory.costs.bit();
     const int32_t(*likely_costs)[2] = &bit[likely_model(size, 0)];
     const bool same = likely.left == likely.above;
     for (int mode = lane; mode < kModes; mode += 32) {

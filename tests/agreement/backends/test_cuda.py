@@ -151,6 +151,37 @@ def test_sizes_of_blocks(content, shape):
             check(picture, EncodeParams.from_options(lam, preset="photo", **BASIC, **options))
 
 
+TOOLS = [
+    *("pdpc", "initial_states", "dependent", "fine_contexts"),
+    *("trained_transforms", "border_sines", "transform_skip"),
+]
+ALL = dict.fromkeys(TOOLS, True)
+
+
+@pytest.mark.parametrize("content", ["natural", "text", "noise"])
+@pytest.mark.parametrize("tools", [*({name: True} for name in TOOLS), ALL], ids="+".join)
+def test_tools_of_blocks(tools, content):
+    """Without shortcuts, of which one depends on the order of the search."""
+    picture = CONTENT[content](np.random.default_rng(4), 36, 44)
+    options = {**BASIC, **tools, "templates": 2, "effort": 3}
+    check(picture, EncodeParams.from_options(2, preset="photo", **options), plain=True)
+
+
+@pytest.mark.parametrize("effort", [1, 2, 4])
+def test_tools_of_blocks_with_any_number_of_workers(effort, monkeypatch):
+    picture = pictures.read(IMAGES[0]).samples[100:170, 90:190].copy()
+    options = {**BASIC, **ALL, "effort": effort, "fragment_size": 32}
+    params = EncodeParams.from_options(20, preset="photo", **options)
+    files = set()
+    for workers in (1, 4):
+        monkeypatch.setattr(blocks, "MOST_WORKERS", workers)
+        coded = CudaBackend().encode(PlaneTask(picture, params))
+        own = CpuBackend().decode(coded.payload, picture.shape, params.coded_tools)
+        np.testing.assert_array_equal(own.samples, coded.samples)
+        files.add(coded.payload)
+    assert len(files) == 1
+
+
 @pytest.mark.parametrize("fragment_size", [16, 64])
 @pytest.mark.parametrize("workers", [1, 2, 8, 64])
 def test_any_number_of_workers(workers, fragment_size, monkeypatch):

@@ -68,7 +68,7 @@ struct CandidateCosts {
         const int n = shape.candidate(t);
         const int family = family_of(trial.modes[trial.ranked[n]]);
         return mode(trial, n) + kind[kTransformed] +
-               type_cost(*tools, bits->bit, shape.a, shape.b, family, shape.type(t));
+               type_cost(*tools, bits->bit(), shape.a, shape.b, family, shape.type(t));
     }
 };
 
@@ -76,7 +76,7 @@ struct CandidateCosts {
 __device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace& block, int flag) {
     Canvas& canvas = memory.canvas;
     if (canvas.forced_flag(block)) return 0;
-    return flag_cost(memory.costs.bit, block, flag, unit_above(canvas, block),
+    return flag_cost(memory.costs.bit(), block, flag, unit_above(canvas, block),
                      unit_left(canvas, block));
 }
 
@@ -236,6 +236,11 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
     measure_coefficients<Candidate>(memory, shape, trials);
 }
 
+// Whether a residual is dropped if kTrellisPercent of its estimate is no less than the least cost.
+__device__ inline bool is_trellis_pruned(const BlockSearchMemory& memory) {
+    return memory.picture.tools.dependent && memory.picture.effort.hopeless < kAlways;
+}
+
 // Number of lanes of a warp with a smaller value.
 __device__ inline int rank_of(int64_t value) {
     int rank = 0;
@@ -304,7 +309,9 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
         TransformTrial& mine = trial.trials[t];
         mine.cost = kNever;
         if (chosen.last >= 0) mine.cost = costs.transformed(trial, shape, t) + chosen.cost;
-        bool beaten = mine.cost >= bound;
+        // What a trial costs decides whether later ones count, so that the bound, which depends on
+        // the number of workers, must not drop one.
+        bool beaten = !is_trellis_pruned(memory) && mine.cost >= bound;
         for (int other = 0; other <= n; ++other) beaten |= mine.cost > costs.bare(trial, other);
         mine.skipped = beaten;
     }
@@ -409,8 +416,7 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
     TrialMemory& trial = memory.trial;
     const int slots = shape.slots();
     if (threadIdx.x == 0) {
-        trial.cost = bound;
-        trial.best = -1;
+        trial.cost = kNever;
         for (int n = 0; n < tried; ++n) {
             const int mode = trial.modes[trial.ranked[n]];
             const int64_t bare = costs.bare(trial, n);
@@ -423,7 +429,7 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
                 const int64_t cost =
                     trial.trials[t].cost + (int64_t{trial.distortions[t]} << kCostFractionBits);
                 if (trial.trials[t].skipped || cost >= trial.cost) continue;
-                if (memory.picture.tools.dependent && memory.picture.effort.hopeless < kAlways &&
+                if (is_trellis_pruned(memory) &&
                     trial.trials[t].estimate / 100 * kTrellisPercent >= trial.cost)
                     continue;
                 trial.cost = cost;
@@ -431,6 +437,7 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
                 trial.node = pack_block(kLeaf, mode, kTransformed, shape.type(t));
             }
         }
+        if (trial.cost >= bound) trial.best = -1;
     }
     __syncthreads();
 }
@@ -497,7 +504,7 @@ __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& 
     const int tried = rank_modes(memory);
     const CandidateCosts costs{
         flag_cost(memory, block, kLeaf),
-        memory.costs.bit[kind_model(block.a, block.b, kind_context(above, left))], &memory.costs,
+        memory.costs.bit()[kind_model(block.a, block.b, kind_context(above, left))], &memory.costs,
         &memory.picture.tools};
     return is_small(block)
                ? try_candidates<SmallCandidate>(memory, block, tried, costs, bound, record)

@@ -52,6 +52,7 @@ __device__ inline void enter_room(const SearchRoom& given, int worker, int team,
         memory.own = room.findings + (int64_t{team} * workers + worker) * room.worker_bytes;
         uint8_t* end = memory.own + room.worker_bytes - kWindowBytes;
         memory.planes = reinterpret_cast<Planes*>(end - kPlanesBytes);
+        memory.costs.bits = &memory.planes->bit_costs;
         memory.canvas.levels = memory.planes->levels;
         uint32_t start = kBlocks * sizeof(Findings);
         for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)

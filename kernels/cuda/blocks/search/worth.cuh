@@ -70,7 +70,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
                                 int64_t{slot} * rough * kShapes * kMaxBlockArea + start,
                                 shape * kMarginArea + index * (rows + 2) * (columns + 2));
         }
-        const int32_t* kind_costs = memory.costs.bit[kind_model(block.a, block.b, 1)];
+        const int32_t* kind_costs = memory.costs.bit()[kind_model(block.a, block.b, 1)];
         cost = kModeBits * memory.costs.plain +
                min(kind_costs[kBare] + energy, kind_costs[kTransformed] + coded);
     }
