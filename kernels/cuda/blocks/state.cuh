@@ -23,7 +23,19 @@ constexpr int kMostWorkers = 64;  // workers per team
 // line do not depend on each other, so they can be chosen in parallel.
 constexpr int kMostLines = 94;
 
+// Largest distance, in scan positions, from a level to one around it.
+constexpr int kMostSpan = 64;
+
+// A scan position as the trellis sees it.
+struct alignas(16) TrellisPlace {
+    uint32_t distances;  // of four levels around it, in scan positions, a byte each; 0: none
+    uint32_t distance;   // of the fifth one
+    uint32_t fine;       // place of its costs with fine contexts, by family: none, across, down
+    uint32_t coarse;     // the same without fine contexts
+};
+
 struct BlockTables {
+    TrellisPlace trellis[kShapes][kMaxCoded];
     // Indexed by transform type, side, frequency and sample; `turned` by sample and frequency
     // (transposed).
     int16_t basis[2][kSides][kMaxSide][kMaxSide];
@@ -35,10 +47,7 @@ struct BlockTables {
     // Trained transforms, see DecodeTables in decode/plane.cuh.
     int8_t trained[kModeGroups][2][2][kMostLow][kMostLow];
     uint16_t low_rows[2][kShapes][kMostLow], low_scanned[2][kShapes][kMostLow];
-    uint16_t spans[kShapes];  // largest distance, in scan positions, to a neighbour of a level
 };
-
-constexpr int kMostSpan = 64;
 
 // A scan position: index of the coefficient in its block, row by row; index in the magnitudes,
 // which are padded by two rows and two columns; class of the frequency; line.

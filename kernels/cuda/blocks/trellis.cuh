@@ -7,20 +7,36 @@
 
 namespace mmp {
 
-// Scan positions whose magnitudes a lane keeps as it goes, two bits each.
-constexpr int kTrellisGroup = 8;
 // A path that begins with kFar costs more than kMostPath, and reaches no state.
 constexpr int64_t kFar = int64_t{1} << 60, kMostPath = kFar / 2;
-// Decisions, for the way back. kNonzero, by the state before an even level: this level is not 0.
-// kOdd, by the state after it: the level is odd. kBegins, by the state after it: the path begins
-// with this level.
-constexpr int kNonzero = 1, kOdd = 2, kBegins = 4;
 
-// What the search over a block keeps by scan position and state, in global memory.
+// Decisions at a scan position, for the way back, a byte for each kind with a bit for each state:
+// the even level after this state is not 0; the level before this state is odd; the path to this
+// state begins with this level. The way back adds the quantiser of the level.
 struct TrellisRoom {
-    alignas(8) uint8_t decisions[kMaxCoded][kQuantiserStates];
-    // Magnitudes, clipped to 3, on the path to each state, of the groups before the current one.
-    alignas(8) uint8_t older[kMaxCoded + kMostSpan + kTrellisGroup][kQuantiserStates];
+    static constexpr int kOdd = 8, kBegins = 16, kQuantiser = 24;
+
+    uint32_t decisions[kMaxCoded];
+};
+
+// The magnitudes of the levels on a path, clipped to 3, two bits each, the latest one first: as many
+// as lie between a level and those around it.
+struct PathMagnitudes {
+    static constexpr int kWords = kMostSpan / 16;
+
+    uint32_t words[kWords];
+
+    // The magnitude of the level that was added `distance` levels ago.
+    __device__ int at(int distance) const {
+        uint32_t word = words[0];
+        for (int n = 1; n < kWords; ++n)
+            if (distance > 16 * n) word = words[n];
+        return int(word >> 2 * ((distance - 1) & 15) & 3);
+    }
+    __device__ void add(uint32_t magnitude) {
+        for (int n = kWords - 1; n > 0; --n) words[n] = words[n] << 2 | words[n - 1] >> 30;
+        words[0] = words[0] << 2 | magnitude;
+    }
 };
 
 // The levels of a coefficient that a path may take: for each parity, the nearest one of the
@@ -51,9 +67,9 @@ public:
     __device__ Trellis(const BlockTables& tables, const LevelScan& scan,
                        const int16_t* coefficients, int end, int32_t step, const BlockCosts& costs,
                        TrellisRoom& room)
-        : order_(tables.order[shape_number(scan.a, scan.b)]),
-          span_(tables.spans[shape_number(scan.a, scan.b)]),
+        : places_(tables.trellis[shape_number(scan.a, scan.b)]),
           scan_(scan),
+          family_(scan.family == kAcross ? 1 : scan.family == kDown ? 2 : 0),
           coefficients_(coefficients),
           end_(end),
           step_(step),
@@ -62,14 +78,19 @@ public:
           room_(room),
           state_(threadIdx.x % kQuantiserStates) {}
 
-    // Writes levels that are not 0, in scan order, and the quantisers of all levels to decisions[k][0]
-    // of the room.
+    // Writes levels that are not 0, in scan order, and the quantisers of all levels to the room.
     __device__ ChosenLevels choose(int16_t* levels) {
-        const int first = end_ / kTrellisGroup * kTrellisGroup;
-        for (int k = first; k < min(end_ + span_, scan_.count()); ++k) room_.older[k][state_] = 0;
-        __syncwarp();
         const int longest = int(__reduce_max_sync(kAllLanes, uint32_t(end_)));
-        for (int k = longest - 1; k >= 0; --k) step_back(k);
+        TrellisPlace next = load(longest - 1);
+        int next_value = value_at(longest - 1);
+        for (int k = longest - 1; k >= 0; --k) {
+            const TrellisPlace place = next;
+            const int value = next_value;
+            // Loaded while this level is searched.
+            next = load(k - 1);
+            next_value = value_at(k - 1);
+            step_back(k, place, abs(value));
+        }
         int best = state_;
         int64_t cost = reached_;
         for (int apart = 1; apart < kQuantiserStates; apart *= 2) {
@@ -77,10 +98,11 @@ public:
             const int its = __shfl_xor_sync(kAllLanes, best, apart);
             if (other < cost || (other == cost && its < best)) cost = other, best = its;
         }
+        __syncwarp();
         ChosenLevels chosen{-1, 0};
         if (state_ == 0 && cost < kMostPath) chosen = follow(best, cost, levels);
-        chosen.last = __shfl_sync(kAllLanes, chosen.last, 0, kQuantiserStates);
-        chosen.cost = __shfl_sync(kAllLanes, chosen.cost, 0, kQuantiserStates);
+        chosen.last = of_state(chosen.last, 0);
+        chosen.cost = of_state(chosen.cost, 0);
         return chosen;
     }
 
@@ -96,35 +118,49 @@ private:
         return __shfl_sync(kAllLanes, value, state, kQuantiserStates);
     }
 
+    __device__ TrellisPlace load(int k) const {
+        const uint4 words = __ldg(reinterpret_cast<const uint4*>(places_ + max(k, 0)));
+        return {words.x, words.y, words.z, words.w};
+    }
+    __device__ int value_at(int k) const { return k >= 0 && k < end_ ? coefficients_[k] : 0; }
+
+    // Sum of the magnitudes around a level on the path to a state.
+    __device__ int around(const TrellisPlace& place) const {
+        int sum = 0;
+        for (int n = 0; n < 4; ++n)
+            if (const int distance = place.distances >> 8 * n & 255) sum += path_.at(distance);
+        if (place.distance) sum += path_.at(int(place.distance));
+        return sum;
+    }
+
     // Extends all paths by the level at scan position k.
-    __device__ void step_back(int k) {
+    __device__ void step_back(int k, const TrellisPlace& at, int size) {
         const bool there = k < end_;
-        const ScanPlace at = scan_.at(k);
-        const int place = costs_.place_of(at, scan_.columns_log2, scan_.family);
-        const int sum = sum_class(around(k, at, there));
-        const int size = there ? abs(int(coefficients_[k])) : 0, quantiser = quantiser_of(state_);
+        const int place = int((costs_.fine ? at.fine >> 8 * family_ : at.coarse) & 255);
+        const int sum = sum_class(around(at)), quantiser = quantiser_of(state_);
         const NearestLevels near(size, step_, inverse_, quantiser);
         const int4 rates = *reinterpret_cast<const int4*>(
             costs_.level[quantiser][scan_.area][place][sum]);
-        const int context = costs_.remainder_context(scan_.area, place, sum);
         const auto with_level = [&](int parity) {
             const int level = near.level[parity];
             int64_t cost = reached_ + near.gain[parity] +
                            (level < 1 ? rates.x : level < 2 ? rates.y : level < 3 ? rates.z : rates.w);
-            if (level > 2) cost += costs_.of_remainder(context, level - 3);
+            if (level > 2)
+                cost += costs_.of_remainder(costs_.remainder_context(scan_.area, place, sum), level - 3);
             return cost;
         };
         const int64_t zero = reached_ + rates.x, with_even = with_level(0), with_odd = with_level(1);
         const bool nonzero = with_even < zero;
-        const int of_even = before(state_, 0), of_odd = before(state_, 1);
-        const int64_t even = of_state(nonzero ? with_even : zero, of_even);
-        const int64_t odd = of_state(with_odd, of_odd);
+        const int64_t even = of_state(nonzero ? with_even : zero, before(state_, 0));
+        const int64_t odd = of_state(with_odd, before(state_, 1));
         bool is_odd = odd < even, begins = false;
         int64_t reached = is_odd ? odd : even;
-        const uint32_t longer = latest_ << 2;
-        const uint32_t even_path = of_state(longer | (nonzero ? min(near.level[0], 3) : 0), of_even);
-        const uint32_t odd_path = of_state(longer | min(near.level[1], 3), of_odd);
-        uint32_t latest = is_odd ? odd_path : even_path;
+        const int from = before(state_, is_odd);
+        const uint32_t own = uint32_t(nonzero ? min(near.level[0], 3) : 0) |
+                             uint32_t(min(near.level[1], 3)) << 2;
+        PathMagnitudes path;
+        for (int n = 0; n < PathMagnitudes::kWords; ++n) path.words[n] = of_state(path_.words[n], from);
+        path.add(of_state(own, from) >> (is_odd ? 2 : 0) & 3);
         // A path may begin with the first quantiser, whose lanes 0 and 2 are the states after an
         // even and after an odd level.
         if ((state_ == 0 || state_ == 2) && size > first_coefficient(step_)) {
@@ -135,98 +171,46 @@ private:
                 begun += costs_.of_remainder(costs_.remainder_context(scan_.area, place, 0), level - 3);
             if (begun < reached) {
                 begins = true, is_odd = parity, reached = begun;
-                latest = kNowhere << 2 * (recent(k) + 1) | uint32_t(min(level, 3));
+                path = {};
+                path.words[0] = uint32_t(min(level, 3));
             }
         }
-        if (there) {
-            room_.decisions[k][state_] =
-                uint8_t((nonzero ? kNonzero : 0) | (is_odd ? kOdd : 0) | (begins ? kBegins : 0));
-            reached_ = reached, latest_ = latest;
-        }
-        if (k % kTrellisGroup == 0) {
-            end_group(k, there);
-            __syncwarp();
-        }
-    }
-
-    // Sum of the magnitudes around scan position k on the path to a state. Above the magnitudes of
-    // the group, latest_ holds the state from which the path entered the group, or kNowhere.
-    __device__ int around(int k, const ScanPlace& at, bool there) const {
-        // Lanes 0 to 4 find a neighbour each: its scan position, or -1.
-        constexpr uint32_t kDown = 0x12100, kRight = 0x10021;
-        const int rows_log2 = min(scan_.a, kCodedSideLog2), lane = state_;
-        int number = -1;
-        if (lane < 5 && there) {
-            const int i = (at.place >> scan_.columns_log2) + (kDown >> 4 * lane & 15);
-            const int j = (at.place & ((1 << scan_.columns_log2) - 1)) + (kRight >> 4 * lane & 15);
-            if (i < 1 << rows_log2 && j < 1 << scan_.columns_log2)
-                number = __ldg(order_ + (i << scan_.columns_log2) + j);
-        }
-        const uint32_t from = latest_ >> 2 * recent(k);
-        int sum = 0;
-        for (int n = 0; n < 5; ++n) {
-            const int its = of_state(number, n);
-            if (its < 0) continue;
-            if (its / kTrellisGroup == k / kTrellisGroup)
-                sum += latest_ >> 2 * (its - k - 1) & 3;
-            else if (!(from & kNowhere))
-                sum += room_.older[its][from & 7];
-        }
-        return sum;
-    }
-
-    // Moves the magnitudes of a group that begins at k to the older ones.
-    __device__ void end_group(int k, bool there) {
-        const uint32_t from = latest_ >> 2 * kTrellisGroup;
-        // Bytes of each older position, by the new states: one half of them in each word.
-        uint32_t chosen = (from & 7) << 4 * (state_ % 4);
-        uint32_t mask = from & kNowhere ? 0 : 0xFFu << 8 * (state_ % 4);
-        for (int apart = 1; apart < 4; apart *= 2) {
-            chosen |= __shfl_xor_sync(kAllLanes, chosen, apart);
-            mask |= __shfl_xor_sync(kAllLanes, mask, apart);
-        }
-        const uint32_t choose[2] = {of_state(chosen, 0), of_state(chosen, 4)};
-        const uint32_t keep[2] = {of_state(mask, 0), of_state(mask, 4)};
-        __syncwarp();
+        const uint32_t nonzeros = __ballot_sync(kAllLanes, nonzero);
+        const uint32_t odds = __ballot_sync(kAllLanes, is_odd);
+        const uint32_t beginnings = __ballot_sync(kAllLanes, begins);
         if (!there) return;
-        for (int number = k + kTrellisGroup + state_; number < min(k + span_, end_);
-             number += kQuantiserStates) {
-            uint32_t* row = reinterpret_cast<uint32_t*>(room_.older[number]);
-            const uint32_t low = row[0], high = row[1];
-            for (int half = 0; half < 2; ++half)
-                row[half] = __byte_perm(low, high, choose[half]) & keep[half];
-        }
-        for (int i = 0; i < kTrellisGroup; ++i)
-            room_.older[k + i][state_] = uint8_t(latest_ >> 2 * i & 3);
-        latest_ = state_;
+        const int shift = threadIdx.x % 32 / kQuantiserStates * kQuantiserStates;
+        if (state_ == 0)
+            room_.decisions[k] = (nonzeros >> shift & 255) |
+                                 (odds >> shift & 255) << TrellisRoom::kOdd |
+                                 (beginnings >> shift & 255) << TrellisRoom::kBegins;
+        reached_ = reached, path_ = path;
     }
-
-    __device__ static int recent(int k) { return kTrellisGroup - 1 - k % kTrellisGroup; }
 
     // Writes the levels of the path that ends in a state. One lane calls it.
     __device__ ChosenLevels follow(int state, int64_t cost, int16_t* levels) const {
+        uint32_t next = room_.decisions[0];
         for (int k = 0;; ++k) {
-            const int decided = room_.decisions[k][state], odd = (decided & kOdd) != 0;
-            const bool first = decided & kBegins;
+            const uint32_t decided = next;
+            next = room_.decisions[min(k + 1, end_ - 1)];
+            const int odd = int(decided >> (TrellisRoom::kOdd + state) & 1);
+            const bool first = decided >> (TrellisRoom::kBegins + state) & 1;
             state = first ? 0 : before(state, odd);
             const int quantiser = quantiser_of(state);
-            const bool even_nonzero = !first && !odd && room_.decisions[k][state] & kNonzero;
-            if (odd || first || even_nonzero) {
+            if (odd || first || (decided >> state & 1)) {
                 const int value = coefficients_[k];
                 const NearestLevels near(abs(value), step_, inverse_, quantiser);
                 levels[k] = int16_t(value < 0 ? -near.level[odd] : near.level[odd]);
                 cost -= near.gain[odd];
             }
-            room_.decisions[k][0] = uint8_t(quantiser);
+            room_.decisions[k] = uint32_t(quantiser) << TrellisRoom::kQuantiser;
             if (first) return {k, cost};
         }
     }
 
-    static constexpr uint32_t kNowhere = 8;
-
-    const uint16_t* const order_;
-    const int span_;
+    const TrellisPlace* const places_;
     const LevelScan& scan_;
+    const int family_;
     const int16_t* const coefficients_;
     const int end_;
     const int32_t step_;
@@ -235,7 +219,7 @@ private:
     TrellisRoom& room_;
     const int state_;
     int64_t reached_ = kFar;
-    uint32_t latest_ = 0;
+    PathMagnitudes path_{};
 };
 
 }  // namespace mmp

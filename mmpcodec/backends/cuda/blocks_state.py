@@ -16,7 +16,15 @@ from mmpcodec.backends.cuda.decoding import tables as decoding
 from mmpcodec.backends.cuda.decoding.tables import MOST_LOW
 from mmpcodec.backends.cuda.native_tools import TOOLS_DTYPE, native_tools
 from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.levels import frequency_class, scan
+from mmpcodec.reference.blocks.levels import (
+    ANGLES,
+    AROUND,
+    direction_of,
+    fine_frequency,
+    frequency_class,
+    scan,
+)
+from mmpcodec.reference.blocks.models import COARSE
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
 from mmpcodec.reference.blocks.trained_transforms import GROUPS
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
@@ -36,8 +44,17 @@ ALIGNMENT = 256
 LAG = 2 << MAX_LOG2
 """Number of samples that a row of fragments is behind the row above."""
 
+TRELLIS_DTYPE = np.dtype(
+    [
+        ("distances", "u1", 4),
+        ("distance", "u4"),
+        ("fine", "u1", 4),
+        ("coarse", "u4"),
+    ]
+)
 TABLES_DTYPE = np.dtype(
     [
+        ("trellis", TRELLIS_DTYPE, (len(SHAPES), MAX_CODED)),
         ("basis", "i2", (2, len(SIDES), MAX_SIDE, MAX_SIDE)),
         ("turned", "i2", (2, len(SIDES), MAX_SIDE, MAX_SIDE)),
         ("scan", "u4", (len(SHAPES), MAX_CODED)),
@@ -47,7 +64,6 @@ TABLES_DTYPE = np.dtype(
         ("trained", "i1", (GROUPS, 2, 2, MOST_LOW, MOST_LOW)),
         ("low_rows", "u2", (2, len(SHAPES), MOST_LOW)),
         ("low_scanned", "u2", (2, len(SHAPES), MOST_LOW)),
-        ("spans", "u2", len(SHAPES)),
     ]
 )
 CODED_TOOLS = (
@@ -127,16 +143,30 @@ class Crew(NamedTuple):
     """Fragments of a launch."""
 
 
-def _span(places: Sequence[tuple[int, int]]) -> int:
-    """Return the largest distance, in scan positions, from a level to one that gives its context."""
-    numbers = {(int(i), int(j)): k for k, (i, j) in enumerate(places)}
-    around = (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)
-    return max(
-        numbers[i + down, j + right] - k
-        for (i, j), k in numbers.items()
-        for down, right in around
-        if (i + down, j + right) in numbers
+def _trellis(height: int, width: int) -> np.ndarray:
+    """Return the scan positions of a block as the trellis sees them.
+
+    Returns
+    -------
+    (N,) array of TRELLIS_DTYPE
+    """
+    rows, columns = np.array(scan(height, width)).T
+    found = np.zeros(len(rows), TRELLIS_DTYPE)
+    numbers = np.zeros((MAX_SIDE, MAX_SIDE), np.int64)
+    numbers[rows, columns] = np.arange(len(rows))
+    distances = np.array(
+        [numbers[rows + down, columns + right] - numbers[rows, columns] for down, right in AROUND]
     )
+    # Levels outside the block are no neighbours: their number is 0.
+    distances = np.maximum(distances, 0)
+    found["distances"], found["distance"] = distances[:4].T, distances[4]
+    found["coarse"] = [frequency_class(i, j) for i, j in zip(rows, columns, strict=True)]
+    for family, of in enumerate((0, *ANGLES)):
+        found["fine"][:, family] = [
+            len(COARSE) * direction_of(of, i, j) + fine_frequency(i, j)
+            for i, j in zip(rows, columns, strict=True)
+        ]
+    return found
 
 
 @cache
@@ -164,7 +194,7 @@ def make_tables() -> np.ndarray:
         ends = np.bincount(line).cumsum()
         tables["lines"][number, 1 : 1 + len(ends)] = ends
         tables["order"][number, places] = np.arange(len(places))
-        tables["spans"][number] = _span(scan(height, width))
+        tables["trellis"][number, : len(places)] = _trellis(height, width)
     for name in ("trained", "low_rows", "low_scanned"):
         tables[name] = decoding.make_tables()[name]
     sides = np.array([MAX_SIDE >> ((heap + 1).bit_length() - 1) for heap in range(HEAP)])

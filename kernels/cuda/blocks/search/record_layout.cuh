@@ -51,7 +51,7 @@ struct Findings {
 };
 
 // Size limit of Planes in memory.cuh, in bytes.
-constexpr int kPlanesBytes = (7 + 7 * kMostTried + 5 * kMostTrials) * kMaxBlockArea;
+constexpr int kPlanesBytes = (7 + 7 * kMostTried + kMostTrials) * kMaxBlockArea;
 
 // Size of a worker's global memory in bytes: Findings of all blocks, records, planes, window.
 MMP_HD constexpr int64_t worker_bytes() {

@@ -377,7 +377,8 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
         const int level = slot.levels[number];
         int32_t value = 0;
         if (level && picture.tools.dependent) {
-            const int quantiser = memory.planes->trellis[t].decisions[number][0];
+            const int quantiser =
+                int(memory.planes->trellis[t].decisions[number] >> TrellisRoom::kQuantiser);
             value = dependent_value(abs(level), quantiser, picture.tools.step);
             value = level < 0 ? -value : value;
         } else if (level) {
