@@ -14,16 +14,16 @@ struct TrainedShape {
     int group, turned, shape;  // turned: rows and columns are swapped
     bool high, wide;           // whether there are six rows, and six columns, of low frequencies
 
-    __device__ TrainedShape(int a, int b, int mode)
+    MMP_HD TrainedShape(int a, int b, int mode)
         : group(group_of(mode)),
           turned(angle_of(mode) < 0 ? a > b : angle_of(mode) < kFirstVertical),
           shape(shape_number(a, b)),
           high((turned ? b : a) > kMinSideLog2),
           wide((turned ? a : b) > kMinSideLog2) {}
-    __device__ int count() const { return (high ? kLowSide : 4) * (wide ? kLowSide : 4); }
+    MMP_HD int count() const { return (high ? kLowSide : 4) * (wide ? kLowSide : 4); }
 
 private:
-    __device__ static int group_of(int mode) {
+    MMP_HD static int group_of(int mode) {
         if (mode >= kTemplates) return 1;
         if (mode < kFirstAngle) return 0;
         const int apart = angle_of(mode) - kFirstVertical, size = apart < 0 ? -apart : apart;

@@ -219,10 +219,11 @@ def test_arrays_of_pictures_do_not_overlap():
             space = ends[ends.index(offsets[name]) + 1] - offsets[name]
             assert space >= dtype.itemsize * np.prod(shape)
     picture = blocks_state.make_picture((70, 130), params, EFFORTS[9])
-    assert set(arrays) | {"tables", "rates", "reported"} == set(blocks_state.POINTERS)
+    assert set(arrays) | {"tables", "rates", "states", "reported"} == set(blocks_state.POINTERS)
     assert set(room) | {"stop"} == set(blocks_state.ROOM_POINTERS)
-    assert (picture["height"], picture["fragment_log2"], picture["effort"]["tried"]) == (72, 5, 8)
-    assert (picture["root"], picture["step"]) == (768, params.coded_tools.step)
+    tools = picture["tools"]
+    assert (picture["height"], tools["fragment_log2"], picture["effort"]["tried"]) == (72, 5, 8)
+    assert (picture["root"], tools["step"]) == (768, params.coded_tools.step)
 
 
 @pytest.mark.parametrize("fragment_size", [16, 32, 64])

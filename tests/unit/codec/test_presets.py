@@ -71,11 +71,13 @@ def test_high_efforts_have_ternary_splits(effort, given, ternary):
 def test_a_device_says_which_tools_it_lacks():
     cuda, photo = CudaBackend(), PRESETS["photo"]
     assert cuda.lacks(cuda.able(photo)) is None
-    assert cuda.lacks(cuda.able(photo, ["pdpc"])) == "predicted blocks with pdpc"
+    assert (
+        cuda.lacks(cuda.able(photo, ["cross_component"])) == "predicted blocks with cross component"
+    )
     assert cuda.lacks(cuda.able(PRESETS["mixed"])) == "trees among predicted blocks"
-    tools = replace(cuda.able(photo), dependent=True)
+    tools = replace(cuda.able(photo), ternary=True)
     able = "take preset photo, text, plain or classic"
-    assert cuda.fault(tools) == f"it has no predicted blocks with dependent; {able}"
+    assert cuda.fault(tools) == f"it has no predicted blocks with ternary; {able}"
 
 
 @pytest.fixture
@@ -101,13 +103,13 @@ def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
 
 def test_what_a_device_leaves_out_is_named(device):
     params = EncodeParams.from_options(20, preset="photo")
-    assert {"pdpc", "dependent", "cross component filter"} <= set(left_out(params, "cuda", 8))
+    assert {"cross component", "cross component filter"} <= set(left_out(params, "cuda", 8))
     assert left_out(params, "auto", 8) == left_out(params, "cpu", 8) == []
     assert left_out(params, "cuda", 12) == []  # samples that it cannot code at all
     assert fitted(params, "cpu", 8) is params
 
 
-@pytest.mark.parametrize("options", [{"pdpc": True}, {"tune": "eye"}, {"delta_step": True}])
+@pytest.mark.parametrize("options", [{"ternary": True}, {"tune": "eye"}, {"delta_step": True}])
 def test_tools_that_the_caller_chose_are_not_left_out(device, picture, options):
     with pytest.raises(BackendUnavailable, match="it has no predicted blocks with"):
         tools_of(picture, 20, preset="photo", **options)
