@@ -309,5 +309,5 @@ def test_tools_that_the_named_backend_lacks_are_counted_wherever_the_file_is_cod
     assert re.search(r"backend cpu, cuda lacks \d+ tools of the preset", said)
     facts = json.loads(mmp("encode", *options, "--backend", "cuda", "--json").stdout)
     assert facts["backend"] == "cpu"
-    assert "pdpc" in facts["tools_left_out"]
+    assert "cross component" in facts["tools_left_out"]
     assert json.loads(mmp("encode", *options, "--json").stdout)["tools_left_out"] == []
