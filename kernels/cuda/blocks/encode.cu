@@ -8,18 +8,37 @@ namespace mmp {
 
 // Copies the best plan of a fragment, its decoded samples and its units to the picture's global
 // memory, and adapts the models to it.
-__device__ void take_plan(const uint8_t* record, int fragment) {
+__device__ void take_plan(Search& search, uint32_t best, int fragment) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
     Canvas& canvas = memory.canvas;
     const int side = picture.tools.fragment_log2;
     const BlockPlace block{0, 0, side, side};
-    const RecordLayout layout(side, side);
-    const int count = reinterpret_cast<const Record*>(record)->nodes;
-    const uint16_t* nodes = reinterpret_cast<const uint16_t*>(record + layout.nodes);
+    int16_t* plan_levels = &canvas.levels[0][0];
+    for (int i = threadIdx.x; i < kMaxBlockArea; i += kBlockThreads) plan_levels[i] = 0;
+    __syncthreads();
+    int count = 0;
+    const auto add_node = [&](const Outcome& outcome) {
+        if (threadIdx.x == 0) memory.nodes[count] = outcome.node;
+        ++count;
+    };
+    search.for_plan(
+        block, best,
+        [&](const BlockPlace& leaf, const Outcome& outcome) {
+            add_node(outcome);
+            if (kind_of(outcome.node) != kTransformed) return;
+            const LevelScan scan(*picture.tables, leaf.a, leaf.b, kSmooth, nullptr);
+            const int16_t* levels = search.arena().at<int16_t>(outcome.levels);
+            for (int k = threadIdx.x; k < scan.count(); k += kBlockThreads) {
+                const int place = scan.at(k).place;
+                canvas.levels[leaf.row + (place >> scan.columns_log2)]
+                             [leaf.column + (place & ((1 << scan.columns_log2) - 1))] = levels[k];
+            }
+        },
+        add_node);
+    search.show(block, best);
     uint16_t* plan = picture.plan_nodes + int64_t{fragment} * kPlanNodes;
-    for (int i = threadIdx.x; i < count; i += kBlockThreads) plan[i] = memory.nodes[i] = nodes[i];
-    show(memory, block, record);
+    for (int i = threadIdx.x; i < count; i += kBlockThreads) plan[i] = memory.nodes[i];
     if (threadIdx.x == 0) picture.plan_counts[fragment] = count;
     int16_t* levels = picture.plan_levels + int64_t{fragment} * kMaxBlockArea;
     for (int i = threadIdx.x; i < kMaxBlockArea; i += kBlockThreads) {
@@ -43,45 +62,43 @@ __device__ void take_plan(const uint8_t* record, int fragment) {
 
 using namespace mmp;
 
-// Sizes in bytes that the host needs: models; a team; device memory per worker; shared memory per
-// worker, at least and without candidates; a candidate.
-extern "C" __device__ int64_t block_bytes[] = {
-    sizeof(BlockModels),       sizeof(BlockTeam),          worker_bytes(),
-    sizeof(BlockSearchMemory), bytes_without_candidates(), sizeof(SmallCandidate)};
+// Sizes in bytes that the host needs: models; device memory per worker; shared memory per worker, at
+// least and without candidates; a candidate.
+extern "C" __device__ int64_t block_bytes[] = {sizeof(BlockModels), sizeof(WorkerMemory),
+                                               sizeof(BlockSearchMemory),
+                                               bytes_without_candidates(), sizeof(SmallCandidate)};
 
 // Searches the fragments of tickets `first` to `last` - 1 and writes their plans. search_roughly
-// must have run for these tickets. Grid: (workers per team, a power of two; teams); all blocks must
-// be resident.
+// must have run for these tickets. Each CUDA block is a worker; all must be resident. `full` becomes
+// 1 if the memory of a worker does not hold a plan.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
     search_blocks(const BlockPicture* pictures, const SearchRoom* given, int first, int last) {
     BlockSearchMemory& memory = search_memory();
-    enter_room(*given, blockIdx.x, blockIdx.y, gridDim.x, pictures->effort);
+    enter_room(*given, blockIdx.x, pictures->effort);
     const SearchRoom& room = memory.room;
     const BlockPicture& picture = memory.picture;
-    uint32_t barriers[2 * kMostWorkers] = {};
-    Worker worker{room.teams[blockIdx.y], int(blockIdx.x), int(gridDim.x), barriers};
-    Search search(worker);
+    Search search;
     const Ticket* tickets = room.tickets + first;
     uint32_t from = 0, slot;
-    while ((slot = take_ticket(worker, pictures, tickets, last - first, from)) != kNoTicket) {
+    while ((slot = take_ticket(memory, pictures, tickets, last - first, from)) != kNoTicket) {
         const Ticket ticket = tickets[slot];
         copy_structure(pictures[ticket.picture], memory.picture);
         __syncthreads();
         const Fragment fragment(picture, ticket);
         start_models(picture, fragment, memory.models);
         memory.costs.refresh(memory.models, picture);
-        if (threadIdx.x == 0)
-            memory.window =
-                picture.tools.templates ? memory.own + room.worker_bytes - kWindowBytes : nullptr;
+        if (threadIdx.x == 0) memory.window = picture.tools.templates ? memory.own_window : nullptr;
         __syncthreads();
         start_canvas(memory, fragment.row << picture.tools.fragment_log2,
                      fragment.column << picture.tools.fragment_log2);
-        price_rough(worker, slot);
-        worker.meet(0, worker.workers);
-        choose_worthwhile(worker, slot);
-        const uint8_t* best = search.run();
-        if (worker.number) continue;
-        take_plan(best, fragment.number());
+        price_rough(memory, slot);
+        choose_worthwhile(memory, slot);
+        const uint32_t best = search.run();
+        if (!best) {
+            if (threadIdx.x == 0) *room.full = 1;
+            return;
+        }
+        take_plan(search, best, fragment.number());
         finish_fragment(picture, fragment, memory.models);
     }
 }

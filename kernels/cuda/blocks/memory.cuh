@@ -5,7 +5,7 @@
 #include "cuda/blocks/costs.cuh"
 #include "cuda/blocks/levels.cuh"
 #include "cuda/blocks/prediction.cuh"
-#include "cuda/blocks/search/record_layout.cuh"
+#include "cuda/blocks/search/outcomes.cuh"
 #include "cuda/blocks/search/rounded.cuh"
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/trellis.cuh"
@@ -37,14 +37,20 @@ using LargeCandidate =
 MMP_HD constexpr bool is_small(const BlockPlace& block) { return sine_allowed(block.a, block.b); }
 
 // Data of a worker in global memory, which leaves room for more workers in shared memory.
-struct Planes {
+struct alignas(16) Planes {
     int16_t levels[kMaxSide][kMaxSide];
     uint8_t matched[kMaxBlockArea];  // prediction of the whole block by templates
     LargeCandidate candidates[kMostTried];
     TrellisRoom trellis[kMostTrials];
     BitCosts bit_costs;
 };
-static_assert(sizeof(Planes) <= kPlanesBytes, "");
+
+// Global memory of a worker.
+struct WorkerMemory {
+    Planes planes;
+    FoundMemory found;
+    alignas(16) uint8_t window[kWindowBytes];
+};
 
 // Levels of a block, for the adaptation of the models.
 struct CountedLevels {
@@ -74,14 +80,9 @@ struct TrialMemory {
     uint16_t node;
 };
 
-struct RoughCosts {
-    int64_t whole[kBlocks], least[kBlocks];
-};
-
 struct BlockSearchMemory {
     BlockPicture picture;
-    SearchRoom room;  // pointers to arrays of teams point to this team's part
-    uint8_t* own;     // this worker's part of global memory
+    SearchRoom room;  // pointers to arrays of workers point to this worker's part
     BlockCosts costs;
     BlockModels models;
     uint32_t mode_totals[kSizes];
@@ -92,18 +93,17 @@ struct BlockSearchMemory {
     TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
     Planes* planes;
+    FoundMemory* found;
     const uint64_t* modes;   // bit mask of the modes that the rough search proposes, by block
     uint8_t worth[kBlocks];  // bit f: flag f is worth a trial; see kMatched
+    uint8_t* own_window;
     uint8_t* window;         // decoded samples, see kWindowRows; null without templates
-    uint32_t wide[kHashWords];
-    uint32_t record_start[kShapes];
-    uint32_t record_size[kShapes];
-    uint32_t surroundings[kMostSurroundings];
-    uint32_t hash;
+    uint32_t shown[kMaxSide / kUnit][kMaxSide / kUnit];  // leaf of each unit; 0: none
+    uint32_t around[kFragmentUnits];  // leaf numbers around a block
+    uint32_t ticket;
     uint16_t nodes[kPlanNodes];
     union {
         SmallCandidate candidates[1];  // one per tried mode
-        RoughCosts rough_costs;
         CountedLevels counted;
     };
 
@@ -134,7 +134,7 @@ __device__ inline BlockSearchMemory& search_memory() {
 
 // Bytes of shared memory per worker without candidates; at least sizeof(BlockSearchMemory).
 MMP_HD constexpr int64_t bytes_without_candidates() {
-    const int within = larger(int(sizeof(RoughCosts)), int(sizeof(SmallCandidate)));
+    const int within = larger(int(sizeof(CountedLevels)), int(sizeof(SmallCandidate)));
     return int64_t{sizeof(BlockSearchMemory)} - within;
 }
 

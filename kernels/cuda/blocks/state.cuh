@@ -17,7 +17,7 @@ constexpr int kBlockThreads = 128;
 constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostKept = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostTrials = kTransformTypes * kMostTried;  // of a block: modes and their transform types
-constexpr int kMostWorkers = 64;  // workers per team
+constexpr int kFragmentUnits = kMaxBlockArea / (kUnit * kUnit);
 
 // Most lines of a scan. A line is a run of scan positions with equal frequency; the levels of a
 // line do not depend on each other, so they can be chosen in parallel.
@@ -72,12 +72,6 @@ constexpr int kWindowRows = kWindowAbove + kMaxSide + kUnit;
 constexpr int kWindowColumns = kWindowLeft + 2 * kMaxSide;
 constexpr int kWindowBytes = kWindowRows * kWindowColumns;
 
-// Mailbox in which the two halves of a team exchange their best plans.
-struct Mail {
-    int64_t cost[2];
-    const uint8_t* record[2];
-};
-
 // Constant while a picture is encoded. Each worker keeps a copy in shared memory.
 struct BlockPicture {
     const BlockTables* tables;
@@ -99,13 +93,6 @@ struct BlockPicture {
     BlockTools tools;
     int32_t root;
     BlockEffort effort;
-};
-
-// State that the workers of a team share.
-struct BlockTeam {
-    Mail mail[2 * kMostWorkers];
-    uint32_t arrived[2 * kMostWorkers];  // counters of the barriers, by part of the team
-    uint32_t ticket;
 };
 
 // Whether the rough search examines a block: it lies completely in the fragment and in the picture,
@@ -142,7 +129,8 @@ struct Ticket {
 struct SearchRoom {
     const Ticket* tickets;  // sorted by diagonal
     uint32_t* taken;        // (chunk), whether each ticket of this launch is taken
-    const uint32_t* stop;   // in host memory; not 0: no team takes another ticket
+    const uint32_t* stop;   // in host memory; not 0: no worker takes another ticket
+    uint32_t* full;         // in host memory; becomes 1 if the memory of a worker is full
     // Results of the rough search for each ticket of a launch: bit mask of promising modes and, for
     // the `rough` best modes, the residual and its coefficients in scan order.
     uint64_t* modes;              // (chunk, kBlocks)
@@ -150,12 +138,9 @@ struct SearchRoom {
     RoughResidual* residuals;  // (chunk, kBlocks, rough)
     // Only used if the effort does not round levels:
     int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
-    int16_t* levels;        // (teams, rough, kShapes, kMaxBlockArea), in scan order
-    uint8_t* magnitudes;    // (teams, rough, kShapes, kMarginArea), zeroed after use
-    // For the fragment that each team searches:
-    int64_t* rough_costs;  // (teams, kBlocks, kMostRough)
-    BlockTeam* teams;
-    uint8_t* findings;  // memory of each worker, see record_layout.cuh
+    int16_t* levels;        // (workers, rough, kShapes, kMaxBlockArea), in scan order
+    uint8_t* magnitudes;    // (workers, rough, kShapes, kMarginArea), zeroed after use
+    uint8_t* own;           // (workers, worker_bytes): memory of each worker, see memory.cuh
     int64_t worker_bytes;
 };
 

@@ -25,10 +25,10 @@ from mmpcodec.backends.cuda.blocks_state import (
     make_tables,
     make_tickets,
     place_arrays,
-    steps_of,
 )
 from mmpcodec.backends.cuda.decoding.tables import states_on
 from mmpcodec.backends.cuda.native_tools import states_offset
+from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import padded_shape
 from mmpcodec.reference.blocks.search.effort import COARSE_SIZE
@@ -41,12 +41,8 @@ from mmpcodec.trace import Coded, Trace
 
 MOST_TICKETS = 4096
 """Most fragments of one launch."""
-LEAST_CREW = Crew(teams=1, workers=1, chunk=1)
+LEAST_CREW = Crew(workers=1, chunk=1)
 THREADS = 128
-MOST_WORKERS = 64
-"""Most workers of a team."""
-EAGERNESS = 2
-"""How much larger teams are than pictures need that all take equally long."""
 SPARE = 1 << 16
 """Bytes of device memory that stay free, because allocations are rounded up."""
 PAUSE = 0.002
@@ -105,27 +101,15 @@ def most_workers(effort: BlockEffort, device: int) -> int:
 def crew_for(
     shapes: Sequence[tuple[int, int]], params: EncodeParams, effort: BlockEffort, device: int
 ) -> Crew:
-    """Return teams that keep the device busy and whose memory is free.
-
-    A team of W workers is about W**(2/3) times as fast as one worker. So teams get larger until the
-    steps that follow each other take as long as all work on all workers; and larger still, because
-    some pictures take longer than others.
-    """
+    """Return workers that keep the device busy and whose memory is free."""
     tickets = sum(rows * columns for rows, columns in (fragments_of(s, params) for s in shapes))
-    most, steps = most_workers(effort, device), max(steps_of(shape, params) for shape in shapes)
-    workers = MOST_WORKERS
-    # All workers of a team must run at once, also on a small device.
-    while workers > most or (workers > 1 and workers * tickets > EAGERNESS * most * steps):
-        workers //= 2
-    crew = Crew(min(most // workers, tickets), workers, min(tickets, MOST_TICKETS))
+    crew = Crew(min(most_workers(effort, device), tickets), min(tickets, MOST_TICKETS))
     free = free_bytes() - SPARE
     while _room_bytes(crew, tickets, effort, device) > free and crew != LEAST_CREW:
-        if crew.chunk > 2 * crew.teams:
+        if crew.chunk > 2 * crew.workers:
             crew = crew._replace(chunk=crew.chunk // 2)
-        elif crew.teams > 1:
-            crew = Crew(crew.teams // 2, crew.workers, max(1, crew.chunk // 2))
         else:
-            crew = Crew(1, max(1, crew.workers // 2), 1)
+            crew = Crew(max(1, crew.workers // 2), max(1, crew.chunk // 2))
     return crew
 
 
@@ -187,10 +171,10 @@ class BlockGroup:
         import cupy
 
         rows = [rows for rows, _ in self.fragments]
-        self.pinned = cupy.cuda.alloc_pinned_memory(4 * (1 + sum(rows)))
-        words = np.frombuffer(self.pinned, np.uint32, 1 + sum(rows))
+        self.pinned = cupy.cuda.alloc_pinned_memory(4 * (2 + sum(rows)))
+        words = np.frombuffer(self.pinned, np.uint32, 2 + sum(rows))
         words[...] = 0
-        self.stop, *self.reported = np.split(words, np.cumsum([1, *rows[:-1]]))
+        self.stop, self.full, *self.reported = np.split(words, np.cumsum([1, 1, *rows[:-1]]))
 
     def _place_picture(self, plane: Any, picture: np.void, reported: int) -> None:
         """Allocate the arrays of a picture and set its pointers."""
@@ -228,7 +212,7 @@ class BlockGroup:
         room = np.zeros((), ROOM_DTYPE)
         self.shared = self._allocate(arrays, room)
         self.shared["tickets"].set(tickets, stream=self.stream)
-        room["stop"] = self.stop.ctypes.data
+        room["stop"], room["full"] = self.stop.ctypes.data, self.full.ctypes.data
         room["worker_bytes"] = self.sizes.worker
         self.room = cupy.asarray(room.reshape(1).view(np.uint8))
 
@@ -253,6 +237,10 @@ class BlockGroup:
             last = -1
             while True:
                 ended = end.done
+                if self.full[0]:
+                    raise LimitExceeded(
+                        "Device memory", "a fragment has more plans than the search keeps"
+                    )
                 # Few pictures go to threads, which would keep Python's lock from other devices.
                 ready = [i for i in range(len(self.shapes)) if self._rows(i) > self.coded[i]]
                 list(self.map(self._code, ready))
@@ -288,14 +276,13 @@ class BlockGroup:
         tickets, chunk = len(self.shared["tickets"]), self.crew.chunk
         for first in range(0, tickets, chunk):
             last = min(first + chunk, tickets)
-            for name in ("taken", "teams"):
-                array = self.shared[name]
-                array.data.memset_async(0, array.nbytes, self.stream)
+            taken = self.shared["taken"]
+            taken.data.memset_async(0, taken.nbytes, self.stream)
             for apart in _rough_steps(self.effort):
                 numbers = np.int32(first), np.int32(apart)
                 rough_search((BLOCKS, last - first), (self.states, self.room, *numbers))
             arguments = self.states, self.room, np.int32(first), np.int32(last)
-            search((self.crew.workers, self.crew.teams), arguments)
+            search((self.crew.workers,), arguments)
         return self.stream.record()
 
     def _searched(self, i: int) -> int:

@@ -106,15 +106,14 @@ ROOM_POINTERS = (
     "tickets",
     "taken",
     "stop",
+    "full",
     "modes",
     "rough_modes",
     "residuals",
     "coefficients",
     "levels",
     "magnitudes",
-    "rough_costs",
-    "teams",
-    "findings",
+    "own",
 )
 ROOM_DTYPE = np.dtype([*((name, "u8") for name in ROOM_POINTERS), ("worker_bytes", "i8")])
 
@@ -123,7 +122,6 @@ class DeviceBytes(NamedTuple):
     """Sizes in bytes of what only the device's compiler knows."""
 
     models: int
-    team: int
     worker: int
     least_shared: int
     """Least shared memory of a worker."""
@@ -136,9 +134,8 @@ class DeviceBytes(NamedTuple):
 class Crew(NamedTuple):
     """What a launch of the search runs on."""
 
-    teams: int
     workers: int
-    """CUDA blocks of a team."""
+    """CUDA blocks, each of which searches a fragment."""
     chunk: int
     """Fragments of a launch."""
 
@@ -238,11 +235,9 @@ def arrays_of_room(tickets: int, crew: Crew, effort: BlockEffort, sizes: DeviceB
         "rough_modes": (ROUGH_DTYPE, (crew.chunk, BLOCKS)),
         "residuals": (RESIDUAL_DTYPE, (crew.chunk, BLOCKS, rough)),
         "coefficients": ("i2", (crew.chunk, chosen, shapes, area)),
-        "levels": ("i2", (crew.teams, chosen, shapes, area)),
-        "magnitudes": ("u1", (crew.teams, chosen, shapes, margins)),
-        "rough_costs": ("i8", (crew.teams, BLOCKS, MOST_ROUGH)),
-        "teams": ("u1", (crew.teams, sizes.team)),
-        "findings": ("u1", (crew.teams * crew.workers, sizes.worker)),
+        "levels": ("i2", (crew.workers, chosen, shapes, area)),
+        "magnitudes": ("u1", (crew.workers, chosen, shapes, margins)),
+        "own": ("u1", (crew.workers, sizes.worker)),
     }
     return {name: (np.dtype(kind), size) for name, (kind, size) in arrays.items()}
 

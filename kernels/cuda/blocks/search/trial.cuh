@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/blocks/modes.cuh"
-#include "cuda/blocks/search/records.cuh"
+#include "cuda/blocks/search/worth.cuh"
 #include "cuda/blocks/transform.cuh"
 
 namespace mmp {
@@ -77,7 +77,7 @@ __device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace&
     Canvas& canvas = memory.canvas;
     if (canvas.forced_flag(block)) return 0;
     return flag_cost(memory.costs.bit(), block, flag, unit_above(canvas, block),
-                     unit_left(canvas, block));
+                     unit_left(canvas, block), memory.picture.tools.ternary);
 }
 
 // The arrays of a trial.
@@ -309,9 +309,7 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
         TransformTrial& mine = trial.trials[t];
         mine.cost = kNever;
         if (chosen.last >= 0) mine.cost = costs.transformed(trial, shape, t) + chosen.cost;
-        // What a trial costs decides whether later ones count, so that the bound, which depends on
-        // the number of workers, must not drop one.
-        bool beaten = !is_trellis_pruned(memory) && mine.cost >= bound;
+        bool beaten = mine.cost >= bound;
         for (int other = 0; other <= n; ++other) beaten |= mine.cost > costs.bare(trial, other);
         mine.skipped = beaten;
     }
@@ -417,7 +415,8 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
     TrialMemory& trial = memory.trial;
     const int slots = shape.slots();
     if (threadIdx.x == 0) {
-        trial.cost = kNever;
+        trial.cost = bound;
+        trial.best = -1;
         for (int n = 0; n < tried; ++n) {
             const int mode = trial.modes[trial.ranked[n]];
             const int64_t bare = costs.bare(trial, n);
@@ -438,51 +437,37 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
                 trial.node = pack_block(kLeaf, mode, kTransformed, shape.type(t));
             }
         }
-        if (trial.cost >= bound) trial.best = -1;
     }
     __syncthreads();
 }
 
-// Writes the cheapest trial as a record.
+// Writes the samples of the cheapest trial, and its levels in scan order, if it has any.
 template <class Candidate>
-__device__ void record_leaf(BlockSearchMemory& memory, const BlockPlace& block,
-                                   const TrialShape& shape, uint8_t* record) {
-    const TrialMemory& trial = memory.trial;
-    const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
-    const int columns_log2 = shape.columns_log2;
-    const RecordLayout layout(a, b);
-    const uint16_t node = trial.node;
-    const int t = trial.best;
+__device__ void write_leaf_of(BlockSearchMemory& memory, const BlockPlace& block,
+                              const TrialShape& shape, uint8_t* samples, int16_t* levels) {
+    const int t = memory.trial.best;
     const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
-    const int16_t* chosen = candidate.slots[shape.slot(t)].levels;
-    const uint16_t* order = memory.picture.tables->order[shape_number(a, b)];
-    const bool transformed = kind_of(node) == kTransformed;
-    uint8_t* samples = record + layout.samples;
-    int16_t* levels = reinterpret_cast<int16_t*>(record + layout.levels);
-    for (int i = threadIdx.x; i < area; i += kBlockThreads) {
+    const bool transformed = kind_of(memory.trial.node) == kTransformed;
+    for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
         samples[i] = transformed ? uint8_t(rebuilt_sample<Candidate>(memory, block, shape, t, i))
                                  : candidate.prediction[i];
-        const int y = i >> b, x = i & (width - 1);
-        const bool coded = transformed && y < 1 << shape.rows_log2 && x < 1 << columns_log2;
-        levels[i] = coded ? chosen[__ldg(order + (y << columns_log2) + x)] : int16_t{0};
-    }
-    Unit* units = reinterpret_cast<Unit*>(record + layout.units);
-    for (int i = threadIdx.x; i < area / (kUnit * kUnit); i += kBlockThreads)
-        units[i] = leaf_unit(block, node);
-    if (threadIdx.x == 0) {
-        *reinterpret_cast<uint16_t*>(record + layout.nodes) = node;
-        Record& head = *reinterpret_cast<Record*>(record);
-        head.cost = trial.cost;
-        head.nodes = 1;
-    }
+    for (int i = threadIdx.x; transformed && i < 1 << shape.coded_log2(); i += kBlockThreads)
+        levels[i] = candidate.slots[shape.slot(t)].levels[i];
     __syncthreads();
 }
+__device__ inline void write_leaf(BlockSearchMemory& memory, const BlockPlace& block,
+                                  const TrialShape& shape, uint8_t* samples, int16_t* levels) {
+    if (is_small(block))
+        write_leaf_of<SmallCandidate>(memory, block, shape, samples, levels);
+    else
+        write_leaf_of<LargeCandidate>(memory, block, shape, samples, levels);
+}
 
-// Tries the `tried` best modes of a block in full. Returns the least cost; if it is below the
-// bound, makes a record.
+// Tries the `tried` best modes of a block in full. Returns the least cost, kNever if it is not below
+// the bound.
 template <class Candidate>
 __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& block, int tried,
-                                  const CandidateCosts& costs, int64_t bound, uint8_t* record) {
+                                  const CandidateCosts& costs, int64_t bound) {
     const TrialShape shape(memory.picture.tools, block);
     predict_candidates<Candidate>(memory, block, tried);
     transform_candidates<Candidate>(memory, block, shape, tried);
@@ -490,15 +475,13 @@ __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& b
     choose_trial_levels<Candidate>(memory, shape, costs, tried, bound);
     rebuild_trials<Candidate>(memory, block, shape, tried);
     take_cheapest(memory, shape, costs, tried, bound);
-    if (memory.trial.best < 0) return kNever;
-    record_leaf<Candidate>(memory, block, shape, record);
-    return memory.trial.cost;
+    return memory.trial.best < 0 ? kNever : memory.trial.cost;
 }
 
-// Finds the cheapest way to code a block as a leaf; returns its cost. If the cost is below the
-// bound, makes a record.
-__device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& block, int64_t bound,
-                                   uint8_t* record) {
+// Finds the cheapest way to code a block as a leaf; returns its cost, kNever if it is not below the
+// bound.
+__device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& block,
+                                   int64_t bound) {
     const Unit above = unit_above(memory.canvas, block), left = unit_left(memory.canvas, block);
     prepare_modes(memory, block, likely_modes(memory.canvas, block));
     compare_modes(memory, block);
@@ -508,8 +491,8 @@ __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& 
         memory.costs.bit()[kind_model(block.a, block.b, kind_context(above, left))], &memory.costs,
         &memory.picture.tools};
     return is_small(block)
-               ? try_candidates<SmallCandidate>(memory, block, tried, costs, bound, record)
-               : try_candidates<LargeCandidate>(memory, block, tried, costs, bound, record);
+               ? try_candidates<SmallCandidate>(memory, block, tried, costs, bound)
+               : try_candidates<LargeCandidate>(memory, block, tried, costs, bound);
 }
 
 }  // namespace mmp

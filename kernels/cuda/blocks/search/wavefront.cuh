@@ -1,11 +1,11 @@
-// Order of the fragments (wavefront): a team takes the first fragment that is ready, in order of
+// Order of the fragments (wavefront): a worker takes the first fragment that is ready, in order of
 // diagonals, so that many are searched in parallel. A fragment is ready once its predecessor in the
 // row is searched and the row above is searched up to two largest blocks to its right. Its models
-// have learned from no fragments beyond these, so plans depend neither on the number of teams nor
+// have learned from no fragments beyond these, so plans depend neither on the number of workers nor
 // on their timing. See docs/decisions/0019-wavefront.md.
 #pragma once
 
-#include "cuda/blocks/search/records.cuh"
+#include "cuda/blocks/memory.cuh"
 
 namespace mmp {
 
@@ -39,29 +39,20 @@ __device__ void copy_structure(const T& from, T& to) {
 }
 
 // Sets up this worker's memory for a launch.
-__device__ inline void enter_room(const SearchRoom& given, int worker, int team, int workers,
-                                  const BlockEffort& effort) {
+__device__ inline void enter_room(const SearchRoom& given, int worker, const BlockEffort& effort) {
     BlockSearchMemory& memory = search_memory();
     copy_structure(given, memory.room);
     __syncthreads();
     if (threadIdx.x == 0) {
         SearchRoom& room = memory.room;
-        room.levels += int64_t{team} * effort.rough * kShapes * kMaxBlockArea;
-        room.magnitudes += int64_t{team} * effort.rough * kShapes * kMarginArea;
-        room.rough_costs += team * kBlocks * kMostRough;
-        memory.own = room.findings + (int64_t{team} * workers + worker) * room.worker_bytes;
-        uint8_t* end = memory.own + room.worker_bytes - kWindowBytes;
-        memory.planes = reinterpret_cast<Planes*>(end - kPlanesBytes);
-        memory.costs.bits = &memory.planes->bit_costs;
-        memory.canvas.levels = memory.planes->levels;
-        uint32_t start = kBlocks * sizeof(Findings);
-        for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
-            for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b) {
-                const int shape = shape_number(a, b), size = RecordLayout(a, b).size;
-                memory.record_start[shape] = start;
-                memory.record_size[shape] = size;
-                start += uint32_t(kSlots * size) << (2 * kMaxSideLog2 - a - b);
-            }
+        room.levels += int64_t{worker} * effort.rough * kShapes * kMaxBlockArea;
+        room.magnitudes += int64_t{worker} * effort.rough * kShapes * kMarginArea;
+        WorkerMemory& own = *reinterpret_cast<WorkerMemory*>(room.own + worker * room.worker_bytes);
+        memory.planes = &own.planes;
+        memory.found = &own.found;
+        memory.costs.bits = &own.planes.bit_costs;
+        memory.canvas.levels = own.planes.levels;
+        memory.own_window = own.window;
     }
     __syncthreads();
 }
@@ -99,16 +90,16 @@ __device__ inline uint32_t find_ticket(const BlockPicture* pictures, const Searc
     return kNoTicket;
 }
 
-// Takes a ticket for a team; see find_ticket(). All threads of all workers of the team must call
-// it.
-__device__ inline uint32_t take_ticket(Worker& worker, const BlockPicture* pictures,
+// Takes a ticket; see find_ticket(). All threads of the worker must call it.
+__device__ inline uint32_t take_ticket(BlockSearchMemory& memory, const BlockPicture* pictures,
                                        const Ticket* tickets, uint32_t count, uint32_t& from) {
-    if (worker.number == 0 && threadIdx.x < 32) {
-        const uint32_t found = find_ticket(pictures, search_memory().room, tickets, count, from);
-        if (threadIdx.x == 0) worker.team.ticket = found;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const uint32_t found = find_ticket(pictures, memory.room, tickets, count, from);
+        if (threadIdx.x == 0) memory.ticket = found;
     }
-    worker.meet(0, worker.workers);
-    return *const_cast<const volatile uint32_t*>(&worker.team.ticket);
+    __syncthreads();
+    return memory.ticket;
 }
 
 // Initialises the models from the searches of the previous fragment in the row and of the row
@@ -137,8 +128,7 @@ __device__ inline void start_models(const BlockPicture& picture, const Fragment&
     __syncthreads();
 }
 
-// Publishes the models and the progress to other teams and the host. All threads of one worker of
-// the team call it.
+// Publishes the models and the progress to other workers and the host.
 __device__ inline void finish_fragment(const BlockPicture& picture, const Fragment& fragment,
                                        const BlockModels& models) {
     copy_structure(models, picture.models[fragment.column]);

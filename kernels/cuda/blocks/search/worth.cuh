@@ -2,7 +2,7 @@
 // trial.
 #pragma once
 
-#include "cuda/blocks/search/records.cuh"
+#include "cuda/blocks/memory.cuh"
 
 namespace mmp {
 
@@ -34,23 +34,20 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
     return residual_cost(chosen.cost, energy, kept >> 2);
 }
 
-// Estimates the costs of the rough search's modes under the current models; each worker processes a
-// share.
-__device__ inline void price_rough(Worker& worker, int slot) {
-    BlockSearchMemory& memory = search_memory();
+// Estimates the costs of the rough search's modes under the current models.
+__device__ inline void price_rough(BlockSearchMemory& memory, int slot) {
     const BlockPicture& picture = memory.picture;
     const SearchRoom& room = memory.room;
     const BlockTables& tables = *picture.tables;
-    const int rough = picture.effort.rough, threads = worker.workers * kBlockThreads;
+    const int rough = picture.effort.rough;
     // Adjacent blocks in the list have equal areas, so the threads of a warp do equal work (no
     // divergence).
-    const int lane = threadIdx.x % 32, warp = worker.number * kBlockWarps + threadIdx.x / 32;
-    for (int i = warp * 32 + lane; i < kBlocks * rough; i += threads) {
+    for (int i = threadIdx.x; i < kBlocks * rough; i += kBlockThreads) {
         const int number = tables.by_area[i / rough], r = i % rough;
         const BlockPlace block = block_of(number);
         if (!is_rough_searched(picture, block, memory.canvas.rows, memory.canvas.columns)) continue;
         const int64_t first = int64_t{slot} * kBlocks + number;
-        int64_t& cost = room.rough_costs[number * kMostRough + r];
+        int64_t& cost = memory.found->rough.of_modes[number][r];
         cost = kNever;
         if (r >= room.rough_modes[first].count) continue;
         const RoughResidual residual = room.residuals[first * rough + r];
@@ -74,22 +71,30 @@ __device__ inline void price_rough(Worker& worker, int slot) {
         cost = kModeBits * memory.costs.plain +
                min(kind_costs[kBare] + energy, kind_costs[kTransformed] + coded);
     }
+    __syncthreads();
+}
+
+// Estimated cost of a split.
+__device__ inline int64_t estimated_split(const BlockSearchMemory& memory, const BlockPlace& block,
+                                          int flag) {
+    int64_t parts = 0;
+    for (int part = 0; part < parts_of(flag); ++part)
+        parts += memory.found->rough.least[block_number(part_of(block, flag, part))];
+    return guessed_split_cost(parts) +
+           int64_t{memory.picture.effort.split_bits} * memory.costs.plain;
 }
 
 // Sets memory.worth of all blocks: the flags whose estimated cost is close enough to the least one.
-__device__ inline void choose_worthwhile(Worker& worker, int slot) {
-    BlockSearchMemory& memory = search_memory();
+__device__ inline void choose_worthwhile(BlockSearchMemory& memory, int slot) {
     const BlockPicture& picture = memory.picture;
     const SearchRoom& room = memory.room;
     const Canvas& canvas = memory.canvas;
     const int side = picture.tools.fragment_log2;
     const uint64_t* modes = room.modes + int64_t{slot} * kBlocks;
     if (threadIdx.x == 0) memory.modes = modes;
-    int64_t *whole = memory.rough_costs.whole, *least = memory.rough_costs.least;
-    const int64_t penalty = int64_t{picture.effort.split_bits} * memory.costs.plain;
+    int64_t *whole = memory.found->rough.whole, *least = memory.found->rough.least;
     const auto guess = [&](const BlockPlace& block, int flag) {
-        return penalty + guessed_split_cost(least[block_number(part_of(block, flag, 0))] +
-                                            least[block_number(part_of(block, flag, 1))]);
+        return estimated_split(memory, block, flag);
     };
     for (int sum = 2 * kMinSideLog2; sum <= 2 * side; ++sum) {
         for (int i = threadIdx.x; i < kBlocks; i += kBlockThreads) {
@@ -106,7 +111,7 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
             const bool rough_modes = is_rough_searched(picture, block, canvas.rows, canvas.columns);
             if (rough_modes) {
                 for (int r = 0; r < picture.effort.rough; ++r)
-                    lowest = min(lowest, room.rough_costs[i * kMostRough + r]);
+                    lowest = min(lowest, memory.found->rough.of_modes[i][r]);
             }
             whole[i] = lowest;
             for (int flag = kColumns; flag <= kRows; ++flag)
