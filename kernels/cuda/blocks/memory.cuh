@@ -15,7 +15,7 @@ namespace mmp {
 constexpr int kMostCandidates = kMostKept + 4;
 constexpr int kSearchers = kBlockWarps - 1;  // number of warps that search for templates
 // Bit of BlockSearchMemory::worth: template matching may predict the block or a part of it.
-constexpr int kMatched = 3;
+constexpr int kMatched = 7;
 
 // A mode that is tried in full, with all transform types, each in a slot of the arrays. Coefficients
 // are in scan order, reconstructed ones row by row.
