@@ -21,8 +21,7 @@ collect_ignore = ["support/emulated"]
 @pytest.fixture
 def plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let backends cpu and cuda search without shortcuts, as backend reference does."""
-    for table in ("EFFORTS", "CUDA_EFFORTS"):
-        monkeypatch.setattr(block_efforts, table, block_efforts.PLAIN_EFFORTS)
+    monkeypatch.setattr(block_efforts, "EFFORTS", block_efforts.PLAIN_EFFORTS)
     monkeypatch.setattr(block_efforts, "OF_SMALL_PLANES", {})
 
 

@@ -101,25 +101,6 @@ class BlockEffort:
     patience: int = 0
 
 
-CUDA_EFFORTS = {
-    number: BlockEffort(*settings)
-    for number, settings in enumerate(
-        (
-            (1, 3, 1, 4, 2, 1, False, 64, 0, True, 3, 2, 2),
-            (2, 3, 1, 8, 2, 1, False, 64, 0, True, 3, 2, 2),
-            (3, 4, 2, 32, 2, 1, False, 128, 0, True, 5, 2, 4),
-            (3, 5, 3, 40, 2, 1, False, ALWAYS, 16, True, 8, 2, 8),
-            (4, 5, 4, 100, 0, 1, False, ALWAYS, 32, True, 10, 3, 8),
-            (6, 6, 4, 80, 0, 2, False, ALWAYS, 48, True, 12, 4, 12),
-            (8, 6, 4, 80, 0, 3, False, ALWAYS, 96, True, 15, 4, 12),
-            (12, 8, 4, 120, 0, 3, False, ALWAYS, 128, False, 15, ALWAYS, 20),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, 256, False, 45, ALWAYS, 20),
-        ),
-        start=1,
-    )
-}
-"""The efforts of backend cuda, whose tools need other limits."""
-
 _EFFORTS = (
     (2, 3, 1, 24, 2, 1, False, 64, 6, True, 5, 1, 4, True, 94, 98, 40, 200),
     (2, 4, 1, 50, 0, 1, False, 64, 10, True, 5, 2, 8, True, 95, 98, 24, 0),
@@ -159,8 +140,12 @@ PLAIN_EFFORTS = {
 """The efforts of backend reference, without shortcuts."""
 
 
-def block_effort(number: int, samples: int) -> BlockEffort:
-    """Return the limits and shortcuts of backend cpu.
+ON_DEVICE: Mapping[str, Any] = {"ternary": -1, "settled": 0}
+"""Fields that are others on a CUDA device, which surveys all blocks before it knows any model."""
+
+
+def block_effort(number: int, samples: int, *, on_device: bool = False) -> BlockEffort:
+    """Return the limits and shortcuts of backend cpu or cuda.
 
     Parameters
     ----------
@@ -168,9 +153,11 @@ def block_effort(number: int, samples: int) -> BlockEffort:
         Effort, 1 to 9.
     samples : int
         Number of samples of the plane.
+    on_device : bool
+        Whether backend cuda searches.
     """
     effort = EFFORTS[number]
     for most, changes in OF_SMALL_PLANES.get(number, {}).items():
         if samples <= most:
             effort = replace(EFFORTS[number], **changes)
-    return effort
+    return replace(effort, **ON_DEVICE) if on_device else effort

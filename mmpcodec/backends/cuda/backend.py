@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends import block_efforts
 from mmpcodec.backends.base import PlaneTask
-from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort, block_effort
 from mmpcodec.backends.cpu import (
     CpuBackend,
     NativeCrossComponentFilter,
@@ -141,12 +140,11 @@ class CudaBackend(NativeEstimates):
         for task in tasks:
             self.check(task)
         planes, params = [task.plane for task in tasks], tasks[0].params
-        effort = (PLAIN_EFFORTS if self.plain else block_efforts.CUDA_EFFORTS)[params.effort]
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0
         with ThreadPoolExecutor(threads or processors()) as pool:
-            for group in _groups([plane.shape for plane in planes], params, effort):
+            for effort, group in self._groups([plane.shape for plane in planes], params):
                 chosen = [planes[i] for i in group]
                 run: TreeGroup | BlockGroup
                 if isinstance(params.tools, BlockTools):
@@ -162,6 +160,20 @@ class CudaBackend(NativeEstimates):
                 if self.profile is not None and isinstance(run, TreeGroup):
                     self.phase_cycles = run.phase_cycles()
         return [result for result in coded if result is not None]
+
+    def _groups(
+        self, shapes: Sequence[tuple[int, int]], params: EncodeParams
+    ) -> Iterator[tuple[BlockEffort, list[int]]]:
+        """Group pictures that run at once; they have the same limits of the search."""
+        alike: dict[BlockEffort, list[int]] = {}
+        for i, (height, width) in enumerate(shapes):
+            effort = PLAIN_EFFORTS[params.effort]
+            if not self.plain:
+                effort = block_effort(params.effort, height * width, on_device=True)
+            alike.setdefault(effort, []).append(i)
+        for effort, own in alike.items():
+            for group in _fitting([shapes[i] for i in own], params, effort):
+                yield effort, [own[i] for i in group]
 
     def decode(self, payload, shape, tools, **how) -> Coded:
         """Decode a payload on the processor: a device decodes whole tiles only."""
@@ -184,7 +196,7 @@ class CudaBackend(NativeEstimates):
         return start_tiles(tasks, threads)
 
 
-def _groups(
+def _fitting(
     shapes: Sequence[tuple[int, int]], params: EncodeParams, effort: BlockEffort
 ) -> Iterator[list[int]]:
     """Group pictures that run at once, as many as the multiprocessors and free memory allow.

@@ -257,12 +257,6 @@ def fragments_of(shape: tuple[int, int], params: EncodeParams) -> tuple[int, int
     return -(-shape[0] // side), -(-shape[1] // side)
 
 
-def steps_of(shape: tuple[int, int], params: EncodeParams) -> int:
-    """Return how many fragments of a picture are searched one after the other at least."""
-    rows, columns = fragments_of(shape, params)
-    return min(lag_of(params), columns) * (rows - 1) + columns
-
-
 def lag_of(params: EncodeParams) -> int:
     """Return how many fragments a row is behind the row above."""
     return LAG // cast(BlockTools, params.tools).fragment_size

@@ -14,7 +14,7 @@ import mmpcodec
 from mmpcodec import EncodeParams, LimitExceeded, pictures
 from mmpcodec.backends import block_efforts
 from mmpcodec.backends.base import PlaneTask
-from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, block_effort
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import blocks, trees
 from mmpcodec.backends.cuda.backend import CudaBackend
@@ -27,16 +27,15 @@ FULL = {"dictionary_limit": 300, "replacement": True}
 IMAGES = sorted((Path(__file__).parents[3] / "images").glob("*.pgm"))
 
 
-class Cpu(CpuBackend):
-    """The processor, which searches as the device does."""
-
-    def __init__(self, *, plain=False):
-        super().__init__(efforts=PLAIN_EFFORTS if plain else block_efforts.CUDA_EFFORTS)
+def on_cpu(task, *, plain=False):
+    """Encode on the processor, with the limits of the device's search."""
+    efforts = {n: block_effort(n, task.plane.size, on_device=True) for n in PLAIN_EFFORTS}
+    return CpuBackend(efforts=PLAIN_EFFORTS if plain else efforts).encode(task)
 
 
 def check(picture, params, *, plain=False):
     task = PlaneTask(picture, params)
-    expected = Cpu(plain=plain).encode(task)
+    expected = on_cpu(task, plain=plain)
     assert_same(expected, CudaBackend(plain=plain).encode(task), f"cuda, {params}")
 
 
@@ -125,17 +124,27 @@ ONE_BY_ONE = {
     "matching": 500,
     "rounded": True,
     "hopeless": 2,
+    "inherited": True,
+    "reserve": 80,
+    "again": 95,
+    "patience": 40,
 }
+TOGETHER = {
+    "inherited": {"every_angle": False},
+    "again": {"reserve": 90},
+    "patience": {"reserve": 90, "again": 93},
+}
+"""Shortcuts that others need."""
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_each_shortcut_of_blocks(name, monkeypatch):
     """Each shortcut alone, beside a search without shortcuts."""
     changed = {
-        number: replace(effort, **{name: ONE_BY_ONE[name]})
+        number: replace(effort, **{name: ONE_BY_ONE[name]}, **TOGETHER.get(name, {}))
         for number, effort in block_efforts.PLAIN_EFFORTS.items()
     }
-    monkeypatch.setattr(block_efforts, "CUDA_EFFORTS", changed)
+    monkeypatch.setattr(block_efforts, "EFFORTS", changed)
     params = EncodeParams.from_options(40, preset="photo", **BASIC, effort=6)
     for path in IMAGES:
         check(pictures.read(path).samples[90:210, 60:230].copy(), params)
@@ -161,34 +170,20 @@ ALL = dict.fromkeys(TOOLS, True)
 @pytest.mark.parametrize("content", ["natural", "text", "noise"])
 @pytest.mark.parametrize("tools", [*({name: True} for name in TOOLS), ALL], ids="+".join)
 def test_tools_of_blocks(tools, content):
-    """Without shortcuts, of which one depends on the order of the search."""
     picture = CONTENT[content](np.random.default_rng(4), 36, 44)
-    options = {**BASIC, **tools, "templates": 2, "effort": 3}
-    check(picture, EncodeParams.from_options(2, preset="photo", **options), plain=True)
-
-
-@pytest.mark.parametrize("effort", [1, 2, 4])
-def test_tools_of_blocks_with_any_number_of_workers(effort, monkeypatch):
-    picture = pictures.read(IMAGES[0]).samples[100:170, 90:190].copy()
-    options = {**BASIC, **ALL, "effort": effort, "fragment_size": 32}
-    params = EncodeParams.from_options(20, preset="photo", **options)
-    files = set()
-    for workers in (1, 4):
-        monkeypatch.setattr(blocks, "MOST_WORKERS", workers)
-        coded = CudaBackend().encode(PlaneTask(picture, params))
-        own = CpuBackend().decode(coded.payload, picture.shape, params.coded_tools)
-        np.testing.assert_array_equal(own.samples, coded.samples)
-        files.add(coded.payload)
-    assert len(files) == 1
+    options = {**BASIC, **tools, "templates": 2}
+    for effort, plain in ((1, False), (3, True), (5, False), (8, False)):
+        params = EncodeParams.from_options(2, preset="photo", **options, effort=effort)
+        check(picture, params, plain=plain)
 
 
 @pytest.mark.parametrize("fragment_size", [16, 64])
 @pytest.mark.parametrize("workers", [1, 2, 8, 64])
 def test_any_number_of_workers(workers, fragment_size, monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_WORKERS", workers)
+    monkeypatch.setattr(blocks, "most_workers", lambda effort, device: workers)
     picture = pictures.read(IMAGES[0]).samples[:200, :270].copy()
-    options = {"fragment_size": fragment_size, "effort": 2}
-    check(picture, EncodeParams.from_options(30, preset="photo", **BASIC, **options))
+    options = {**BASIC, **ALL, "fragment_size": fragment_size, "effort": 2}
+    check(picture, EncodeParams.from_options(30, preset="photo", **options))
 
 
 @pytest.mark.parametrize("tickets", [1, 5])
@@ -198,24 +193,25 @@ def test_launches_of_few_fragments(tickets, monkeypatch):
     check(picture, EncodeParams.from_options(30, preset="photo", **BASIC, effort=2))
 
 
-def test_little_memory_makes_teams_smaller():
+def test_little_memory_leaves_few_workers():
     import cupy
 
     plane = pictures.read(IMAGES[0]).samples[:200, :330].copy()
     params = EncodeParams.from_options(30, preset="photo", **BASIC, effort=2)
     CudaBackend().encode(PlaneTask(plane, params))  # allocates tables, which stay
     device = cupy.cuda.Device().id
-    effort = block_efforts.CUDA_EFFORTS[params.effort]
+    effort = block_effort(params.effort, plane.size, on_device=True)
     needed = blocks.device_bytes(plane.shape, params, device) + blocks.least_bytes(effort, device)
-    expected = Cpu().encode(PlaneTask(plane, params))
-    for more in (0, 20 << 20):
+    expected = on_cpu(PlaneTask(plane, params))
+    for more, workers in ((0, 1), (60 << 20, 4)):
         pool = cupy.cuda.MemoryPool()
         pool.set_limit(size=needed + more)
         with (
             cupy.cuda.using_allocator(pool.malloc),
             mock.patch.object(cupy, "get_default_memory_pool", return_value=pool),
         ):
-            assert blocks.crew_for([plane.shape], params, effort, device).teams <= 2
+            crew = blocks.crew_for([plane.shape], params, effort, device)
+            assert 1 <= crew.workers <= workers
             assert_same(
                 expected, CudaBackend().encode(PlaneTask(plane, params)), f"{more} bytes more"
             )
@@ -240,7 +236,7 @@ def test_batch_of_different_sizes():
     params = EncodeParams.from_options(24, preset="photo", **BASIC, effort=1, fragment_size=32)
     tasks = [PlaneTask(plane, params) for plane in planes]
     for task, coded in zip(tasks, CudaBackend().encode_batch(tasks), strict=True):
-        assert_same(Cpu().encode(task), coded, f"{task.plane.shape}")
+        assert_same(on_cpu(task), coded, f"{task.plane.shape}")
 
 
 def test_many_pictures_run_in_groups():
@@ -250,7 +246,7 @@ def test_many_pictures_run_in_groups():
         if picture.shape[0] > 330
     )
     tasks = [PlaneTask(whole[i : i + 30, :40].copy(), EncodeParams(30)) for i in range(300)]
-    expected = [Cpu().encode(task).payload for task in tasks]
+    expected = [on_cpu(task).payload for task in tasks]
     calls = []
     coded = CudaBackend().encode_batch(
         tasks, progress=lambda done, total: calls.append((done, total))

@@ -13,7 +13,7 @@ import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends import block_efforts
 from mmpcodec.backends.base import PlaneTask
-from mmpcodec.backends.block_efforts import CUDA_EFFORTS, EFFORTS, PLAIN_EFFORTS, block_effort
+from mmpcodec.backends.block_efforts import EFFORTS, PLAIN_EFFORTS, block_effort
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.pictures import read
 
@@ -31,8 +31,8 @@ def cost(picture, found):
     return error + LAMBDA * 8 * len(found.data)
 
 
-def test_each_backend_has_its_table():
-    assert set(EFFORTS) == set(CUDA_EFFORTS) == set(PLAIN_EFFORTS) == set(range(1, 10))
+def test_tables_have_all_efforts():
+    assert set(EFFORTS) == set(PLAIN_EFFORTS) == set(range(1, 10))
 
 
 def test_small_planes_are_searched_more_widely():
@@ -51,8 +51,15 @@ def test_efforts_are_consistent(effort):
     assert 0 < effort.again < 100
 
 
-@pytest.mark.parametrize("effort", [*CUDA_EFFORTS.values(), *PLAIN_EFFORTS.values()])
-def test_other_backends_take_no_shortcut(effort):
+@pytest.mark.parametrize("number", EFFORTS)
+def test_a_device_searches_as_the_processor_does(number):
+    own, device = (block_effort(number, 5000, on_device=on) for on in (False, True))
+    assert (device.ternary, device.settled) == (-1, 0)
+    assert replace(device, ternary=own.ternary, settled=own.settled) == own
+
+
+@pytest.mark.parametrize("effort", PLAIN_EFFORTS.values())
+def test_the_reference_takes_no_shortcut(effort):
     assert (effort.inherited, effort.reserve, effort.again) == (False, 0, 0)
     assert (effort.settled, effort.patience) == (0, 0)
 

@@ -51,7 +51,7 @@ STRUCTURES = {
     "tiles/state.cuh": {"JoinedTile": state.JOINED_DTYPE},
 }
 
-SIZES = blocks_state.DeviceBytes(100, 200, 300, 400, 500, 600)
+SIZES = blocks_state.DeviceBytes(100, 200, 300, 400, 500)
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
@@ -164,7 +164,7 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
     printed = printed_by(body, tmp_path, "blocks/state.cuh")
     assert int(printed.pop("nodes")) == blocks_state.PLAN_NODES
     assert int(printed.pop("rough")) == blocks_state.MOST_ROUGH
-    arrays = blocks_state.arrays_of_room(1, blocks_state.Crew(1, 1, 1), EFFORTS[9], SIZES)
+    arrays = blocks_state.arrays_of_room(1, blocks_state.Crew(1, 1), EFFORTS[9], SIZES)
     assert int(printed.pop("margins")) == arrays["magnitudes"][1][-1]
     blocks = [tuple(map(int, place.split(","))) for place in printed]
     assert list(map(int, printed.values())) == list(range(blocks_state.BLOCKS))
@@ -203,14 +203,14 @@ def test_tables_hold_transforms_and_scans():
 def test_arrays_of_pictures_do_not_overlap():
     params = EncodeParams.from_options(9, preset="photo", effort=9, fragment_size=32)
     arrays = blocks_state.arrays_of((70, 130), params, SIZES)
-    room = blocks_state.arrays_of_room(15, blocks_state.Crew(2, 4, 3), EFFORTS[9], SIZES)
+    room = blocks_state.arrays_of_room(15, blocks_state.Crew(2, 3), EFFORTS[9], SIZES)
     assert arrays["plan_nodes"][1] == (15, blocks_state.PLAN_NODES)
     assert arrays["source"][1] == (72, 132)
     assert arrays["models"][1] == (5, SIZES.models)
     assert room["coefficients"][1] == (3, 4, 25, 4096)
     assert room["levels"][1] == (2, 4, 25, 4096)
     assert room["residuals"][1] == (3, 961, 4)
-    assert room["findings"][1] == (8, SIZES.worker)
+    assert room["own"][1] == (2, SIZES.worker)
     for each in (arrays, room):
         offsets, size = blocks_state.place_arrays(each)
         ends = [*sorted(offsets.values()), size]
@@ -220,7 +220,7 @@ def test_arrays_of_pictures_do_not_overlap():
             assert space >= dtype.itemsize * np.prod(shape)
     picture = blocks_state.make_picture((70, 130), params, EFFORTS[9])
     assert set(arrays) | {"tables", "rates", "states", "reported"} == set(blocks_state.POINTERS)
-    assert set(room) | {"stop"} == set(blocks_state.ROOM_POINTERS)
+    assert set(room) | {"stop", "full"} == set(blocks_state.ROOM_POINTERS)
     tools = picture["tools"]
     assert (picture["height"], tools["fragment_log2"], picture["effort"]["tried"]) == (72, 5, 8)
     assert (picture["root"], tools["step"]) == (768, params.coded_tools.step)
@@ -240,11 +240,3 @@ def test_a_fragment_comes_after_all_that_it_waits_for(fragment_size):
         assert column == 0 or (picture, row, column - 1) in done
         assert row == 0 or (picture, row - 1, above) in done
         done.add((picture, row, column))
-
-
-def test_steps_are_the_fragments_that_follow_each_other():
-    params = EncodeParams.from_options(9, preset="photo")
-    assert blocks_state.steps_of((512, 512), params) == 22
-    assert blocks_state.steps_of((64, 6400), params) == 100
-    assert blocks_state.steps_of((640, 60), params) == 10
-    assert blocks_state.steps_of((640, 100), params) == 20

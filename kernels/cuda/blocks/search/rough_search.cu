@@ -184,7 +184,7 @@ __device__ int look_at_angles(const BlockPicture& picture, RoughMemory& memory,
 // leave a large SATD, and counts only if at most one other mode is better. Returns the number of
 // modes.
 __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
-                              const RoughBlock& block, int modes) {
+                              const RoughBlock& block, const RoughModes* rough_modes, int modes) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
     const int top = block.top, pieces_log2 = block.pieces_log2();
     const int best = memory.sums[memory.ranked[0]] >> 1;
@@ -199,6 +199,9 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
     const int32_t step = min(independent_step(picture.tools), kMostMatchedStep);
     if (!picture.tools.templates || !is_large(block, best, picture.effort.matching, step) ||
         !templates_allowed(decoded, row, column, a, b))
+        return modes;
+    if (picture.effort.inherited && a != b &&
+        !(inherited_modes(picture, block, rough_modes) >> kTemplates & 1))
         return modes;
     if (threadIdx.x == 0) memory.sums[kTemplates] = 0;
     const PlanePlaces places{picture.coarse, picture.width};
@@ -309,7 +312,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
                  independent_step(picture.tools)))
         count = look_at_angles(picture, memory, block, rough_modes, count);
     rank_modes(memory, count);
-    count = rank_templates(picture, memory, block, count);
+    count = rank_templates(picture, memory, block, rough_modes, count);
     if (threadIdx.x == 0) {
         uint64_t promising = 0;
         for (int i = 0; i < min(effort.kept, count); ++i)
