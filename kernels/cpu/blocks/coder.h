@@ -47,10 +47,7 @@ struct BlockPlan {
 inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
                               const Decoded& decoded) {
     const uint64_t templates = tools.templates && templates_allowed(block, decoded);
-    const uint64_t planes = tools.cross_component && (block.row || block.column);
-    const uint64_t wide = planes && block.a + block.b >= kWideFromLog2;
-    return ((uint64_t{1} << kTemplates) - 1) | templates << kTemplates |
-           planes << kCrossComponent | wide << kWideCrossComponent;
+    return ((uint64_t{1} << kTemplates) - 1) | templates << kTemplates | planes_modes(tools, block);
 }
 
 // Predicts one block by any mode.

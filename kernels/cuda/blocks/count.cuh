@@ -78,7 +78,8 @@ __device__ inline void count_levels(BlockModels& models, const BlockTools& tools
         count_levels_by<false, false>(models, scan, levels);
 }
 
-// Adapts the models to the symbols of a leaf before its levels.
+// Adapts the models to the symbols of a leaf before its levels. `allowed` needs the modes from
+// earlier planes alone.
 __device__ inline void count_leaf(BlockModels& models, const BlockTools& tools,
                                   const BlockPlace& block, uint64_t allowed,
                                   const LikelyModes& likely, const Unit& above, const Unit& left,
@@ -113,8 +114,9 @@ __device__ inline void count_plan(BlockSearchMemory& memory) {
             SymbolCounter counter(models);
             if (!canvas.forced_flag(block)) code_flag(counter, tools, block, above, left, flag);
             if (flag == kLeaf) {
-                count_leaf(models, tools, block, 0, likely_modes(above, left, Unit{}, Unit{}), above,
-                           left, node);
+                const BlockPlace placed{canvas.row + block.row, canvas.column + block.column, a, b};
+                count_leaf(models, tools, block, planes_modes(tools, placed),
+                           likely_modes(above, left, Unit{}, Unit{}), above, left, node);
                 const Unit unit = leaf_unit(block, node);
                 for (int i = 0; i < block.height(); i += kUnit)
                     for (int j = 0; j < block.width(); j += kUnit)

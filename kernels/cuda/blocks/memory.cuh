@@ -4,6 +4,7 @@
 #include "cuda/blocks/search/canvas.cuh"
 #include "cuda/blocks/costs.cuh"
 #include "cuda/blocks/levels.cuh"
+#include "cuda/blocks/planes.cuh"
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/search/outcomes.cuh"
 #include "cuda/blocks/search/rounded.cuh"
@@ -39,7 +40,7 @@ MMP_HD constexpr bool is_small(const BlockPlace& block) { return sine_allowed(bl
 // Data of a worker in global memory, which leaves room for more workers in shared memory.
 struct alignas(16) Planes {
     int16_t levels[kMaxSide][kMaxSide];
-    uint8_t matched[kMaxBlockArea];  // prediction of the whole block by templates
+    uint8_t slow[kSlowModes][kMaxBlockArea];  // predictions of a block by the slow modes
     LargeCandidate candidates[kMostTried];
     TrellisRoom trellis[kMostTrials];
     BitCosts bit_costs;
@@ -105,6 +106,7 @@ struct BlockSearchMemory {
     union {
         SmallCandidate candidates[1];  // one per tried mode
         CountedLevels counted;
+        PlanesMemory fit;
     };
 
     // Source sample (i, j) of a block.
@@ -135,7 +137,7 @@ __device__ inline BlockSearchMemory& search_memory() {
 // Bytes of shared memory per worker without candidates; at least sizeof(BlockSearchMemory).
 MMP_HD constexpr int64_t bytes_without_candidates() {
     const int within = larger(int(sizeof(CountedLevels)), int(sizeof(SmallCandidate)));
-    return int64_t{sizeof(BlockSearchMemory)} - within;
+    return int64_t{sizeof(BlockSearchMemory)} - larger(within, int(sizeof(PlanesMemory)));
 }
 
 // View of the window for the template search.

@@ -11,18 +11,18 @@ namespace mmp {
 // Bit mask of the modes that the format allows for a block.
 __device__ inline uint64_t allowed_modes(const BlockSearchMemory& memory, int row, int column, int a,
                                          int b) {
-    const BlockPicture& picture = memory.picture;
+    const BlockTools& tools = memory.picture.tools;
     const auto decoded = [&](int y, int x) { return is_decoded(memory, y, x); };
-    const uint64_t matched =
-        picture.tools.templates && templates_allowed(decoded, row, column, a, b);
-    return ((uint64_t{1} << kTemplates) - 1) | matched << kTemplates;
+    const uint64_t matched = tools.templates && templates_allowed(decoded, row, column, a, b);
+    return ((uint64_t{1} << kTemplates) - 1) | matched << kTemplates |
+           planes_modes(tools, {row, column, a, b});
 }
 
 // Writes the promising modes to trial.modes, and their costs in both units to the other arrays of
 // the trial. The first warp calls it.
 __device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& block,
                                    uint64_t promising, const LikelyModes& likely,
-                                   uint64_t allowed) {
+                                   uint64_t allowed, int planes_context) {
     const BlockPicture& picture = memory.picture;
     const int lane = threadIdx.x, size = size_of(block.a, block.b);
     uint32_t total = 0;
@@ -32,10 +32,14 @@ __device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& 
     const BitCosts& bit = memory.costs.bit();
     const int32_t(*likely_costs)[2] = &bit[likely_model(size, 0)];
     const bool same = likely.left == likely.above;
-    for (int mode = lane; mode < kModes; mode += 32) {
+    const int32_t* planes = bit[planes_model(size, planes_context)];
+    const int32_t* wide = bit[wide_cross_component_model(size)];
+    for (int mode = lane; mode < kAllModes; mode += 32) {
         if (!(promising >> mode & 1)) continue;
         int32_t cost;
-        if (mode == likely.left) {
+        if (from_planes(mode)) {
+            cost = allowed >> kWideCrossComponent ? wide[mode == kWideCrossComponent] : 0;
+        } else if (mode == likely.left) {
             cost = likely_costs[same][1];
         } else if (mode == likely.above) {
             cost = likely_costs[0][0] + likely_costs[2][1];
@@ -45,6 +49,7 @@ __device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& 
             cost = (same ? likely_costs[1][0] : likely_costs[0][0] + likely_costs[2][0]) +
                    int32_t(lagrangian(rate, picture.lambda_fixed));
         }
+        if (allowed >> kCrossComponent) cost += planes[from_planes(mode)];
         const int place = __popcll(promising & ((uint64_t{1} << mode) - 1));
         memory.trial.modes[place] = uint8_t(mode);
         memory.trial.mode_costs[place] = cost;
@@ -68,8 +73,38 @@ __device__ inline void search_templates(BlockSearchMemory& memory, const WindowP
                   memory.templates[searcher]);
 }
 
+// What cross-component prediction reads in the search of a fragment.
+struct CanvasPlanes {
+    const Canvas& canvas;
+    const BlockPicture& picture;
+
+    __device__ int own(int row, int column) const {
+        return canvas.at(row - canvas.row, column - canvas.column);
+    }
+    __device__ int earlier(int which, int row, int column) const {
+        return earlier_sample(picture, which, row, column);
+    }
+};
+
+// Predicts a block by the promising modes from earlier planes.
+__device__ inline void predict_from_planes(BlockSearchMemory& memory, const BlockPlace& block,
+                                           uint64_t promising) {
+    const Canvas& canvas = memory.canvas;
+    const BlockPicture& picture = memory.picture;
+    const BlockPlace placed{canvas.row + block.row, canvas.column + block.column, block.a, block.b};
+    for (int mode = kCrossComponent; mode < kAllModes; ++mode) {
+        if (!(promising >> mode & 1)) continue;
+        const PlanesPrediction prediction(memory.fit, CanvasPlanes{canvas, picture},
+                                          picture.tools.cross_component, kSampleBits, placed, mode);
+        uint8_t* out = memory.planes->slow[mode - kTemplates];
+        for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
+            out[i] = uint8_t(prediction(i >> block.b, i & (block.width() - 1)));
+        __syncthreads();
+    }
+}
+
 // Lists the promising modes of a block and prepares their predictions: references, reference lines
-// of the angles, and the whole prediction by templates.
+// of the angles, and the predictions by the slow modes.
 __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace& block,
                                      const LikelyModes& likely) {
     Canvas& canvas = memory.canvas;
@@ -80,7 +115,9 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
     const uint64_t promising = promising_modes(memory.modes[block_number(block)], likely, allowed);
     const bool matching = promising >> kTemplates & 1;
     const WindowPlaces places{memory.window, canvas.row, canvas.column};
-    if (warp == 0) price_modes(memory, block, promising, likely, allowed);
+    if (warp == 0)
+        price_modes(memory, block, promising, likely, allowed,
+                    planes_context(unit_above(canvas, block), unit_left(canvas, block)));
     if (warp == 1) {
         const int units = (block.height() + block.width()) / kUnit;
         const int over = known_units(canvas, block.row - 1, block.column, 0, kUnit, units);
@@ -92,7 +129,8 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
     __syncthreads();
     if (matching)
         average_places(places, row, column, a, b, memory.picture.tools.templates, kSearchers,
-                       memory.templates, memory.planes->matched);
+                       memory.templates, memory.planes->slow[0]);
+    predict_from_planes(memory, block, promising);
     const int count = trial.count;
     for (int n = warp; n < count; n += kBlockWarps) {
         const int angle = angle_of(trial.modes[n]);
@@ -113,7 +151,7 @@ __device__ inline void compare_modes(BlockSearchMemory& memory, const BlockPlace
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         const int mode = trial.modes[number];
         const int sum = piece_difference(mode, memory.predict, memory.lines[number],
-                                         memory.planes->matched, a, b, y, x, source);
+                                         memory.planes->slow[0], a, b, y, x, source);
         add_by_key(trial.sums, number, sum, pieces_log2 >= 5);
     }
     __syncthreads();

@@ -7,6 +7,9 @@
 namespace mmp {
 
 constexpr int kReferences = 2 * kMaxSide;
+// The slow modes: template matching and those from earlier planes. They predict whole blocks.
+constexpr int kSlowModes = kAllModes - kTemplates;
+static_assert(kCrossComponent == kTemplates + 1 && kWideCrossComponent == kTemplates + 2, "");
 
 // References of a block: samples above it, left of it, and the corner.
 struct References {
@@ -199,16 +202,16 @@ __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
     return sum;
 }
 
-// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. With
-// kTemplates, it copies the piece from `whole`.
+// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. `slow` holds the
+// predictions of the block by the slow modes, kMaxBlockArea apart.
 __device__ inline void write_piece(int mode, const PredictMemory& memory, const Line& line,
-                                   const uint8_t* whole, int a, int b, int row, int column,
+                                   const uint8_t* slow, int a, int b, int row, int column,
                                    uint8_t* prediction) {
     const int first = (row << b) + column;
-    if (mode == kTemplates) {
+    if (mode >= kTemplates) {
         for (int k = 0; k < kUnit * kUnit; ++k) {
             const int at = first + (k / kUnit << b) + k % kUnit;
-            prediction[at] = whole[at];
+            prediction[at] = slow[(mode - kTemplates) * kMaxBlockArea + at];
         }
         return;
     }
@@ -222,10 +225,11 @@ __device__ inline void write_piece(int mode, const PredictMemory& memory, const 
 // source sample of the block. `blends`: with PDPC, where this tool is on.
 template <class Source>
 __device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
-                                const uint8_t* whole, int a, int b, int row, int column,
+                                const uint8_t* slow, int a, int b, int row, int column,
                                 const Source& source, bool blends = true) {
     int difference[kUnit * kUnit];
-    if (mode == kTemplates) {
+    if (mode >= kTemplates) {
+        const uint8_t* whole = slow + (mode - kTemplates) * kMaxBlockArea;
         for (int k = 0; k < kUnit * kUnit; ++k) {
             const int y = row + k / kUnit, x = column + k % kUnit;
             difference[k] = source(y, x) - whole[(y << b) + x];

@@ -14,6 +14,7 @@
 namespace mmp {
 
 constexpr int kBlockThreads = 128;
+constexpr int kSampleBits = 8;
 constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostKept = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostTrials = kTransformTypes * kMostTried;  // of a block: modes and their transform types
@@ -78,6 +79,7 @@ struct BlockPicture {
     const int32_t* rates;  // log2_rate of every total frequency of a model
     const uint8_t* states;  // trained initial states; null without them
     const uint8_t* source;
+    const uint8_t* earlier[kMostPlanes];  // planes that predict this one, rows of `shown_width`
     uint8_t* coarse;   // coarsely quantised source, see coarsen.cu
     uint8_t* samples;  // decoded samples
     Unit* units;
@@ -90,10 +92,18 @@ struct BlockPicture {
     int16_t* plan_levels;   // (fragments, kMaxBlockArea)
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
+    int32_t shown_height, shown_width;
     BlockTools tools;
     int32_t root;
     BlockEffort effort;
 };
+
+// A sample of an earlier plane; beyond the shown samples, the nearest one.
+MMP_HD int earlier_sample(const BlockPicture& picture, int which, int row, int column) {
+    row = larger(0, smaller(row, picture.shown_height - 1));
+    column = larger(0, smaller(column, picture.shown_width - 1));
+    return picture.earlier[which][int64_t{row} * picture.shown_width + column];
+}
 
 // Whether the rough search examines a block: it lies completely in the fragment and in the picture,
 // and it is not too oblong. `rows` and `columns` count from the fragment's first sample to the end

@@ -8,6 +8,7 @@
 #include "shared/blocks/dependent.h"
 #include "shared/blocks/models.h"
 #include "shared/blocks/partition.h"
+#include "shared/blocks/prediction.h"
 #include "shared/tools.h"
 
 namespace mmp {
@@ -42,6 +43,13 @@ MMP_HD bool code_likely(Coder& coder, int size, const LikelyModes& likely, int& 
     else
         return false;
     return true;
+}
+
+// The modes from earlier planes that the format allows for a block of the picture, as a bit mask.
+MMP_HD constexpr uint64_t planes_modes(const BlockTools& tools, const BlockPlace& block) {
+    if (!tools.cross_component || !(block.row || block.column)) return 0;
+    const uint64_t wide = block.a + block.b >= kWideFromLog2;
+    return uint64_t{1} << kCrossComponent | wide << kWideCrossComponent;
 }
 
 // Codes the mode of a block. Bit m of `allowed` is set if the format allows mode m; `context` is

@@ -38,6 +38,10 @@ from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools, TreeTools
 from mmpcodec.trace import Coded
 
 
+_FILTERS = "fixed_filters", "post_filter", "cross_component_filter"
+"""Tools of predicted blocks that run after the search."""
+
+
 class CudaBackend(NativeEstimates):
     """Encode on the current device and stream of CuPy. Planes may lie on that device.
 
@@ -52,7 +56,7 @@ class CudaBackend(NativeEstimates):
 
     name = "cuda"
     own_search = "predicted blocks"
-    missing = frozenset([*BLOCK_TOOLS, "displaced_blocks"]).difference(CODED_TOOLS, ["post_filter"])
+    missing = frozenset([*BLOCK_TOOLS, "displaced_blocks"]).difference(CODED_TOOLS, _FILTERS)
     weighs_fragments = False
     decodes_tiles = True
     reads_device_arrays = True
@@ -145,13 +149,12 @@ class CudaBackend(NativeEstimates):
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0
         with ThreadPoolExecutor(threads or processors()) as pool:
             for effort, group in self._groups([plane.shape for plane in planes], params):
-                chosen = [planes[i] for i in group]
                 run: TreeGroup | BlockGroup
                 if isinstance(params.tools, BlockTools):
-                    run = BlockGroup(chosen, params, effort, pool)
+                    run = BlockGroup([tasks[i] for i in group], effort, pool)
                 else:
-                    run = TreeGroup(chosen, params, defines, pool)
-                own = sum(fragments_in(plane.shape) for plane in chosen)
+                    run = TreeGroup([planes[i] for i in group], params, defines, pool)
+                own = sum(fragments_in(planes[i].shape) for i in group)
                 for finished in run.encode():
                     report_progress(progress, done + finished, total)
                 done += own

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import BlockEffort
 from mmpcodec.backends.cpu import bits_of
 from mmpcodec.backends.cuda.blocks_state import (
@@ -127,8 +128,8 @@ class BlockGroup:
 
     Parameters
     ----------
-    planes : sequence of (H, W) uint8 NumPy or CuPy arrays
-    params : EncodeParams
+    tasks : sequence of PlaneTask
+        Planes of 8-bit samples, NumPy or CuPy arrays, with equal parameters.
     effort : BlockEffort
     pool : ThreadPoolExecutor
         Threads for entropy coding, one picture each at a time.
@@ -136,8 +137,7 @@ class BlockGroup:
 
     def __init__(
         self,
-        planes: Sequence,
-        params: EncodeParams,
+        tasks: Sequence[PlaneTask],
         effort: BlockEffort,
         pool: ThreadPoolExecutor,
     ):
@@ -145,12 +145,12 @@ class BlockGroup:
 
         from mmpcodec import _cpu
 
-        self.params = params
+        self.params = params = tasks[0].params
         self.effort = effort
-        self.map = map if len(planes) == 1 else pool.map
-        self.shapes = [plane.shape for plane in planes]
+        self.map = map if len(tasks) == 1 else pool.map
+        self.shapes = [task.plane.shape for task in tasks]
         self.fragments = [fragments_of(shape, params) for shape in self.shapes]
-        self.coded = [0] * len(planes)
+        self.coded = [0] * len(tasks)
         self.device = cupy.cuda.Device().id
         self.stream = cupy.cuda.get_current_stream()
         self.copies = cupy.cuda.Stream(non_blocking=True)
@@ -159,10 +159,10 @@ class BlockGroup:
         self.memory: list[Any] = []
         self._place_host_memory()
         self.arrays: list[dict[str, Any]] = []
-        states = np.zeros(len(planes), PICTURE_DTYPE)
-        for i, plane in enumerate(planes):
-            states[i] = make_picture(plane.shape, params, effort)
-            self._place_picture(plane, states[i], self.reported[i].ctypes.data)
+        states = np.zeros(len(tasks), PICTURE_DTYPE)
+        for i, task in enumerate(tasks):
+            states[i] = make_picture(task.plane.shape, params, effort)
+            self._place_picture(task, states[i], self.reported[i].ctypes.data)
         self.states = cupy.asarray(states.view(np.uint8))
         self._place_room()
 
@@ -176,12 +176,13 @@ class BlockGroup:
         words[...] = 0
         self.stop, self.full, *self.reported = np.split(words, np.cumsum([1, 1, *rows[:-1]]))
 
-    def _place_picture(self, plane: Any, picture: np.void, reported: int) -> None:
+    def _place_picture(self, task: PlaneTask, picture: np.void, reported: int) -> None:
         """Allocate the arrays of a picture and set its pointers."""
         import cupy
 
         from mmpcodec.backends.cuda.trees import rate_table
 
+        plane = task.plane
         views = self._allocate(arrays_of(plane.shape, self.params, self.sizes), picture)
         picture["reported"] = reported
         picture["tables"] = tables_on(self.device).data.ptr
@@ -193,6 +194,9 @@ class BlockGroup:
             place = states_offset(tools, padded_shape(plane.shape), states.nbytes)
             picture["states"] = states.data.ptr + place
         height, width = plane.shape
+        for i, earlier in enumerate(task.earlier):
+            picture["earlier"][i] = views["earlier"][i].data.ptr
+            views["earlier"][i].set(np.ascontiguousarray(earlier), stream=self.stream)
         rows, columns = padded_shape(plane.shape)
         more = (0, rows - height), (0, columns - width)
         if isinstance(plane, np.ndarray):

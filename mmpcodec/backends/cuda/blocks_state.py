@@ -34,6 +34,8 @@ SIDES = [1 << log2 for log2 in range(UNIT_LOG2, MAX_LOG2 + 1)]
 MAX_SIDE = SIDES[-1]
 SHAPES = [(height, width) for height in SIDES for width in SIDES]
 MAX_CODED = MOST_FREQUENCIES**2
+MOST_PLANES = 2
+"""Most earlier planes that predict a plane."""
 HEAP = 2 * (MAX_SIDE // UNIT) - 1
 BLOCKS = HEAP**2
 """Blocks of a fragment, of all sizes at all places."""
@@ -68,7 +70,7 @@ TABLES_DTYPE = np.dtype(
 )
 CODED_TOOLS = (
     *("fragment_size", "templates", "step", "dictionary", "pdpc", "initial_states"),
-    *("dependent", "fine_contexts", "trained_transforms", "border_sines", "transform_skip"),
+    *("cross_component", "dependent", "fine_contexts", "trained_transforms", "border_sines", "transform_skip"),
 )
 """Tools of predicted blocks that the device knows."""
 POINTERS = (
@@ -76,6 +78,7 @@ POINTERS = (
     "rates",
     "states",
     "source",
+    "earlier",
     "coarse",
     "samples",
     "units",
@@ -89,10 +92,12 @@ POINTERS = (
 EFFORT_DTYPE = np.dtype([(field.name, "i4") for field in fields(BlockEffort)])
 PICTURE_DTYPE = np.dtype(
     [
-        *((name, "u8") for name in POINTERS),
+        *((name, "u8", MOST_PLANES if name == "earlier" else ()) for name in POINTERS),
         ("lambda_fixed", "i8"),
         ("height", "i4"),
         ("width", "i4"),
+        ("shown_height", "i4"),
+        ("shown_width", "i4"),
         ("tools", TOOLS_DTYPE),
         ("root", "i4"),
         ("effort", EFFORT_DTYPE),
@@ -211,6 +216,7 @@ def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) 
     fragments, area = rows * columns, MAX_SIDE**2
     arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "source": ("u1", (height, width)),
+        "earlier": ("u1", (cast(BlockTools, params.tools).cross_component, *shape)),
         "coarse": ("u1", (height, width)),
         "samples": ("u1", (height, width)),
         "units": ("u1", (height // UNIT, width // UNIT, 4)),
@@ -291,6 +297,7 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     tools = cast(BlockTools, params.coded_tools)
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
+    picture["shown_height"], picture["shown_width"] = shape
     picture["tools"] = native_tools(tools, padded_shape(shape))
     picture["root"] = max(isqrt(params.lambda_fixed), 1)
     picture["effort"] = astuple(effort)

@@ -2,12 +2,21 @@
 // MMP_SAMPLE chooses the type of a sample: uint8_t or uint16_t.
 #include "cuda/blocks/decode/direct.cuh"
 #include "cuda/blocks/decode/matching.cuh"
-#include "cuda/blocks/decode/planes.cuh"
 #include "cuda/blocks/decode/residual.cuh"
 
 using namespace mmp;
 
 namespace {
+
+// What cross-component prediction reads.
+struct DecodedPlanes {
+    const CodedPlane& plane;
+
+    __device__ int own(int row, int column) const { return sample_at(plane, row, column); }
+    __device__ int earlier(int which, int row, int column) const {
+        return earlier_at(plane, which, row, column);
+    }
+};
 
 // Writes prediction plus residual. Threads of a warp write adjacent samples.
 template <class Prediction>
@@ -37,7 +46,11 @@ __device__ void build_leaf(BuildMemory& memory, const BlockPlace& fragment, uint
     const DecodedBefore decoded(memory.plane, number);
     const Residual residual(memory, block, leaf);
     if (from_planes(leaf.mode)) {
-        write_samples(memory, block, PlanesPrediction(memory, block, leaf.mode), residual);
+        const CodedPlane& plane = memory.plane;
+        const PlanesPrediction prediction(memory.planes, DecodedPlanes{plane},
+                                          plane.tools.cross_component, plane.depth, block,
+                                          leaf.mode);
+        write_samples(memory, block, prediction, residual);
     } else if (leaf.mode == kTemplates) {
         write_samples(memory, block, MatchingPrediction(memory, block, decoded), residual);
     } else {

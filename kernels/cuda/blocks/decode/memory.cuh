@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/blocks/decode/plane.cuh"
+#include "cuda/blocks/planes.cuh"
 #include "cuda/device/warp.cuh"
 
 #ifndef MMP_SAMPLE
@@ -12,11 +13,8 @@ namespace mmp {
 
 using Sample = MMP_SAMPLE;
 
-constexpr int kBuildThreads = 128, kBuildWarps = kBuildThreads / 32;
+constexpr int kBuildThreads = kPlanesThreads, kBuildWarps = kBuildThreads / 32;
 constexpr int kReferences = 2 * kMaxSide;
-// Samples around a block that cross-component prediction learns from.
-constexpr int kMostLearnt = kPlanesReach * (2 * kMaxSide + kPlanesReach);
-constexpr int kMostTerms = kMostRegressors + 1;
 // The search area of template matching, with the templates around its places.
 constexpr int kWindowRows = kTemplateWidth + kTemplateRows + kMaxSide;
 constexpr int kWindowColumns = 2 * kTemplateColumns + kMaxSide + kTemplateWidth;
@@ -32,14 +30,6 @@ struct DirectMemory {
     // projected samples of the other side before it.
     int32_t line[kMaxSide + kReferences + 4];
     int32_t average;
-};
-
-struct PlanesMemory {
-    int16_t values[kMostTerms][kMostLearnt];  // minus the middle level
-    unsigned long long products[kMostTerms][kMostTerms], sums[kMostTerms];  // signed
-    int64_t equations[kMostRegressors][kMostTerms];
-    int64_t weights[kMostRegressors], start;
-    int32_t mean;
 };
 
 struct MatchingMemory {

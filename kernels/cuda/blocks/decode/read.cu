@@ -326,11 +326,7 @@ private:
             known(first_place(block.row, kTemplateRows) + block.height() - 1,
                   first_place(block.column, kTemplateColumns) + block.width() - 1))
             allowed |= uint64_t{1} << kTemplates;
-        if (tools_.cross_component && (block.row || block.column)) {
-            allowed |= uint64_t{1} << kCrossComponent;
-            if (block.a + block.b >= kWideFromLog2) allowed |= uint64_t{1} << kWideCrossComponent;
-        }
-        return allowed;
+        return allowed | planes_modes(tools_, block);
     }
 
     CodedPlane& plane_;

@@ -1,10 +1,12 @@
 // Survey (rough mode decision): promising modes of all blocks of some fragments, predicted from the
 // coarse source. It depends on no decoded sample, so all blocks are rough_modes in parallel.
+#include "cuda/blocks/planes.cuh"
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/transform.cuh"
 #include "cuda/blocks/search/rounded.cuh"
 #include "shared/blocks/dependent.h"
+#include "shared/blocks/syntax.h"
 
 using namespace mmp;
 
@@ -13,14 +15,20 @@ namespace {
 struct RoughMemory {
     PredictMemory predict;
     Line lines[kAngles];
-    int32_t sums[kModes];
-    uint8_t looked[kModes], ranked[kModes];  // modes in order of examination, and by SATD
+    int32_t sums[kAllModes];
+    uint8_t looked[kAllModes], ranked[kAllModes];  // modes in order of examination, and by SATD
     int32_t energy;
     RoundedLevels rounded;
-    uint8_t source[kMaxBlockArea], matched[kMaxBlockArea];
-    uint8_t prediction[kMaxBlockArea];
-    int16_t half[kCodedSide * kMaxSide];
+    uint8_t source[kMaxBlockArea];
+    uint8_t slow[kSlowModes][kMaxBlockArea];  // predictions by the slow modes
     TemplateMemory templates[kBlockWarps];
+    union {
+        PlanesMemory fit;
+        struct {
+            uint8_t prediction[kMaxBlockArea];
+            int16_t half[kCodedSide * kMaxSide];
+        };
+    };
 };
 
 // View of the coarse plane for the template search. Words before and after the plane are readable.
@@ -64,8 +72,8 @@ __device__ bool is_large(const RoughBlock& block, int difference, int factor, in
 __device__ void predict_block(int mode, RoughMemory& memory, const RoughBlock& block) {
     const int a = block.a, b = block.b, pieces_across = 1 << (b - kUnitLog2);
     for (int i = threadIdx.x; i < 1 << block.pieces_log2(); i += kBlockThreads)
-        write_piece(mode, memory.predict, line_of(memory, mode), memory.matched, a,
-                    b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
+        write_piece(mode, memory.predict, line_of(memory, mode), memory.slow[0], a, b,
+                    i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
 }
 
 // Loads the source of a block and its references: the samples of the coarse source that are decoded
@@ -92,7 +100,7 @@ __device__ void load_block(const BlockPicture& picture, RoughMemory& memory,
 __device__ int look_at(RoughMemory& memory, const RoughBlock& block, uint64_t modes, int before) {
     const int a = block.a, b = block.b, pieces_log2 = block.pieces_log2(), count = __popcll(modes);
     const int mode = threadIdx.x;
-    if (mode < kModes && modes >> mode & 1) {
+    if (mode < kAllModes && modes >> mode & 1) {
         memory.looked[before + __popcll(modes & ((uint64_t{1} << mode) - 1))] = uint8_t(mode);
         memory.sums[mode] = 0;
     }
@@ -110,7 +118,7 @@ __device__ int look_at(RoughMemory& memory, const RoughBlock& block, uint64_t mo
         const int n = i & ((1 << pieces_log2) - 1);
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         // Angles are compared without PDPC, as on the host.
-        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode), memory.matched,
+        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode), memory.slow[0],
                                          a, b, y, x, source, angle_of(mode) < 0);
         add_by_key(memory.sums, mode, sum, pieces_log2 >= 5);
     }
@@ -180,11 +188,49 @@ __device__ int look_at_angles(const BlockPicture& picture, RoughMemory& memory,
     return count;
 }
 
+// The slow modes that the effort lets a block examine, as a bit mask.
+__device__ uint64_t slow_modes(const BlockPicture& picture, const RoughBlock& block,
+                               const RoughModes* rough_modes) {
+    const uint64_t planes =
+        planes_modes(picture.tools, {block.row, block.column, block.a, block.b});
+    const uint64_t slow = uint64_t{1} << kTemplates | planes;
+    if (!picture.effort.inherited || block.a == block.b) return slow;
+    return slow & inherited_modes(picture, block, rough_modes);
+}
+
+// What cross-component prediction reads in the rough search.
+struct RoughPlanes {
+    const BlockPicture& picture;
+
+    __device__ int own(int row, int column) const {
+        return picture.coarse[int64_t{row} * picture.width + column];
+    }
+    __device__ int earlier(int which, int row, int column) const {
+        return earlier_sample(picture, which, row, column);
+    }
+};
+
+// Examines modes from earlier planes. Returns the number of modes examined.
+__device__ int look_at_planes(const BlockPicture& picture, RoughMemory& memory,
+                              const RoughBlock& block, uint64_t modes, int count) {
+    for (int mode = kCrossComponent; mode < kAllModes; ++mode) {
+        if (!(modes >> mode & 1)) continue;
+        const PlanesPrediction prediction(memory.fit, RoughPlanes{picture},
+                                          picture.tools.cross_component, kSampleBits,
+                                          {block.row, block.column, block.a, block.b}, mode);
+        uint8_t* out = memory.slow[mode - kTemplates];
+        for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
+            out[i] = uint8_t(prediction(i >> block.b, i & (block.width() - 1)));
+        __syncthreads();
+    }
+    return look_at(memory, block, modes, count);
+}
+
 // Adds template matching to the ranked modes. It is slow, so it runs only where the other modes
 // leave a large SATD, and counts only if at most one other mode is better. Returns the number of
 // modes.
 __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
-                              const RoughBlock& block, const RoughModes* rough_modes, int modes) {
+                              const RoughBlock& block, uint64_t slow, int modes) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
     const int top = block.top, pieces_log2 = block.pieces_log2();
     const int best = memory.sums[memory.ranked[0]] >> 1;
@@ -197,11 +243,8 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
     };
     const auto decoded = [&](int y, int x) { return x < end_of(y); };
     const int32_t step = min(independent_step(picture.tools), kMostMatchedStep);
-    if (!picture.tools.templates || !is_large(block, best, picture.effort.matching, step) ||
+    if (!picture.tools.templates || !(slow >> kTemplates & 1) || !is_large(block, best, picture.effort.matching, step) ||
         !templates_allowed(decoded, row, column, a, b))
-        return modes;
-    if (picture.effort.inherited && a != b &&
-        !(inherited_modes(picture, block, rough_modes) >> kTemplates & 1))
         return modes;
     if (threadIdx.x == 0) memory.sums[kTemplates] = 0;
     const PlanePlaces places{picture.coarse, picture.width};
@@ -210,14 +253,14 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
                   memory.templates[searcher]);
     __syncthreads();
     average_places(places, row, column, a, b, picture.tools.templates, kBlockWarps, memory.templates,
-                   memory.matched);
+                   memory.slow[0]);
     __syncthreads();
     for (int i = threadIdx.x; i < 1 << pieces_log2; i += kBlockThreads) {
         const int y = (i >> (b - kUnitLog2)) * kUnit, x = (i << kUnitLog2) & (block.width() - 1);
         int difference[kUnit * kUnit];
         for (int k = 0; k < kUnit * kUnit; ++k) {
             const int at = ((y + k / kUnit) << b) + x + k % kUnit;
-            difference[k] = memory.source[at] - memory.matched[at];
+            difference[k] = memory.source[at] - memory.slow[0][at];
         }
         atomicAdd(&memory.sums[kTemplates], hadamard_sum(difference));
     }
@@ -225,7 +268,7 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
     const int own = memory.sums[kTemplates] >> 1;
     if (own >= next) return modes;
     if (threadIdx.x == 0) {
-        const int rank = own >= best;
+        const int rank = own > best || (own == best && memory.ranked[0] < kTemplates);
         for (int i = modes; i > rank; --i) memory.ranked[i] = memory.ranked[i - 1];
         memory.ranked[rank] = kTemplates;
     }
@@ -308,11 +351,19 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     load_block(picture, memory, block);
     const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
     int count = look_at(memory, block, 1 << kAverage | 1 << kPlanar, 0);
-    if (is_large(block, min(difference(kAverage), difference(kPlanar)), effort.angles,
-                 independent_step(picture.tools)))
+    const int simple = min(difference(kAverage), difference(kPlanar));
+    const uint64_t slow = slow_modes(picture, block, rough_modes);
+    const uint64_t planes = slow >> kCrossComponent << kCrossComponent;
+    if (planes) count = look_at_planes(picture, memory, block, planes, count);
+    bool planes_suffice = false;
+    for (int mode = kCrossComponent; mode < kAllModes; ++mode)
+        planes_suffice |= !effort.every_angle && planes >> mode & 1 &&
+                          int64_t{3} * difference(mode) < int64_t{2} * simple;
+    if (!planes_suffice &&
+        is_large(block, simple, effort.angles, independent_step(picture.tools)))
         count = look_at_angles(picture, memory, block, rough_modes, count);
     rank_modes(memory, count);
-    count = rank_templates(picture, memory, block, rough_modes, count);
+    count = rank_templates(picture, memory, block, slow, count);
     if (threadIdx.x == 0) {
         uint64_t promising = 0;
         for (int i = 0; i < min(effort.kept, count); ++i)

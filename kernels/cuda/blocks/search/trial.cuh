@@ -174,7 +174,7 @@ __device__ void predict_candidates(BlockSearchMemory& memory, const BlockPlace& 
         const int number = i >> pieces_log2, n = i & ((1 << pieces_log2) - 1);
         const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
         const int listed = trial.ranked[number], mode = trial.modes[listed];
-        write_piece(mode, memory.predict, memory.lines[listed], memory.planes->matched, a, b,
+        write_piece(mode, memory.predict, memory.lines[listed], memory.planes->slow[0], a, b,
                     y, x, candidate_of<Candidate>(memory, number).prediction);
     }
     __syncthreads();

@@ -2,9 +2,24 @@
 // block call each function. Source: section "Cross-component prediction" of docs/format/format.md.
 #pragma once
 
-#include "cuda/blocks/decode/memory.cuh"
+#include "cuda/device/warp.cuh"
+#include "shared/blocks/partition.h"
+#include "shared/blocks/prediction.h"
 
 namespace mmp {
+
+constexpr int kPlanesThreads = 128;
+// Samples around a block that cross-component prediction learns from.
+constexpr int kMostLearnt = kPlanesReach * (2 * kMaxSide + kPlanesReach);
+constexpr int kMostTerms = kMostRegressors + 1;
+
+struct PlanesMemory {
+    int16_t values[kMostTerms][kMostLearnt];  // minus the middle level
+    unsigned long long products[kMostTerms][kMostTerms], sums[kMostTerms];  // signed
+    int64_t equations[kMostRegressors][kMostTerms];
+    int64_t weights[kMostRegressors], start;
+    int32_t mean;
+};
 
 // Samples from which a prediction learns: the rows above a block, then the columns left of it.
 struct LearningArea {
@@ -31,16 +46,23 @@ struct LearningArea {
     }
 };
 
+// The prediction of a block, in coordinates of the picture. View::own(row, column) is a decoded
+// sample around the block, View::earlier(which, row, column) one of an earlier plane; beyond the
+// picture, the nearest one.
+template <class View>
 class PlanesPrediction {
 public:
-    __device__ PlanesPrediction(BuildMemory& memory, const BlockPlace& block, int mode)
-        : memory_(memory.planes),
-          plane_(memory.plane),
+    // `used` earlier planes predict samples of `depth` bits.
+    __device__ PlanesPrediction(PlanesMemory& memory, const View& view, int used, int depth,
+                                const BlockPlace& block, int mode)
+        : memory_(memory),
+          view_(view),
           block_(block),
           wide_(mode == kWideCrossComponent),
-          used_(memory.plane.tools.cross_component),
+          used_(used),
+          depth_(depth),
           terms_((wide_ ? 6 : 1) + (used_ == 2)),
-          middle_(middle_sample(memory.plane)) {
+          middle_(1 << (depth - 1)) {
         const LearningArea area(block);
         const int count = area.count(block);
         if (wide_) find_mean(area, count);
@@ -56,7 +78,7 @@ public:
         for (int p = 0; p < terms_; ++p)
             sum += memory_.weights[p] * (regressor(p, row, column) - middle_);
         const int64_t value = (sum >> 12) + middle_;
-        const int most = most_sample(plane_);
+        const int most = (1 << depth_) - 1;
         return value < 0 ? 0 : value > most ? most : int(value);
     }
 
@@ -64,14 +86,14 @@ private:
     // The regressors: the first earlier plane, with four neighbours if wide; the second earlier
     // plane; the distance of the first from its mean if wide.
     __device__ int regressor(int p, int row, int column) const {
-        if (p == 0) return earlier_at(plane_, 0, row, column);
+        if (p == 0) return view_.earlier(0, row, column);
         if (wide_ && p <= 4) {
             const int apart = p <= 2 ? -1 : 1;
             const bool down = p == 1 || p == 4;
-            return earlier_at(plane_, 0, row + (down ? apart : 0), column + (down ? 0 : apart));
+            return view_.earlier(0, row + (down ? apart : 0), column + (down ? 0 : apart));
         }
-        if (used_ == 2 && p == (wide_ ? 5 : 1)) return earlier_at(plane_, 1, row, column);
-        return magnitude(earlier_at(plane_, 0, row, column) - memory_.mean);
+        if (used_ == 2 && p == (wide_ ? 5 : 1)) return view_.earlier(1, row, column);
+        return magnitude(view_.earlier(0, row, column) - memory_.mean);
     }
     __device__ static int magnitude(int value) { return value < 0 ? -value : value; }
 
@@ -81,7 +103,7 @@ private:
             for (int n = threadIdx.x; n < count; n += 32) {
                 int row, column;
                 area.place(n, row, column);
-                sum += uint32_t(earlier_at(plane_, 0, row, column));
+                sum += uint32_t(view_.earlier(0, row, column));
             }
             sum = warp_sum(sum);
             if (threadIdx.x == 0) memory_.mean = int(sum) / count;
@@ -90,12 +112,12 @@ private:
     }
 
     __device__ void gather(const LearningArea& area, int count) {
-        for (int i = threadIdx.x; i < count * (terms_ + 1); i += kBuildThreads) {
+        for (int i = threadIdx.x; i < count * (terms_ + 1); i += kPlanesThreads) {
             const int p = i / count, n = i % count;
             int row, column;
             area.place(n, row, column);
             const int value =
-                p < terms_ ? regressor(p, row, column) : sample_at(plane_, row, column);
+                p < terms_ ? regressor(p, row, column) : view_.own(row, column);
             memory_.values[p][n] = int16_t(value - middle_);
         }
         __syncthreads();
@@ -103,13 +125,13 @@ private:
 
     // Sums the terms, and the products of each term with itself and with later ones.
     __device__ void sum_up(int count) {
-        for (int i = threadIdx.x; i < kMostTerms * kMostTerms; i += kBuildThreads)
+        for (int i = threadIdx.x; i < kMostTerms * kMostTerms; i += kPlanesThreads)
             memory_.products[i / kMostTerms][i % kMostTerms] = 0;
         if (threadIdx.x < kMostTerms) memory_.sums[threadIdx.x] = 0;
         __syncthreads();
         // Up to this depth, a thread's sums of products fit 32 bits.
         constexpr int kShort = 12;
-        if (plane_.depth <= kShort)
+        if (depth_ <= kShort)
             sum_up_by<int32_t>(count);
         else
             sum_up_by<int64_t>(count);
@@ -119,7 +141,7 @@ private:
     __device__ void sum_up_by(int count) {
         for (int p = 0; p <= terms_; ++p) {
             Sum own = 0, products[kMostTerms] = {};
-            for (int n = threadIdx.x; n < count; n += kBuildThreads) {
+            for (int n = threadIdx.x; n < count; n += kPlanesThreads) {
                 const int value = memory_.values[p][n];
                 own += value;
 #pragma unroll
@@ -154,7 +176,7 @@ private:
         if (r < terms_)
             for (int q = 0; q <= terms_; ++q) {
                 const auto products = int64_t(memory_.products[smaller(r, q)][larger(r, q)]);
-                m[r][q] = covariance(products, sum_of(r), sum_of(q), count, plane_.depth - 8);
+                m[r][q] = covariance(products, sum_of(r), sum_of(q), count, depth_ - 8);
                 if (q == r) m[r][q] += kPlanesDiagonal * kFitScale;
             }
         __syncwarp();
@@ -184,10 +206,10 @@ private:
     }
 
     PlanesMemory& memory_;
-    const CodedPlane& plane_;
+    const View view_;
     const BlockPlace block_;
     const bool wide_;
-    const int used_, terms_, middle_;
+    const int used_, depth_, terms_, middle_;
 };
 
 }  // namespace mmp
