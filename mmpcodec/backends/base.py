@@ -156,14 +156,12 @@ class Backend(ABC):
         Raises
         ------
         BackendUnavailable
-            When it ``lacks`` something, or all fragments count alike for it.
+            When it ``lacks`` something.
         ParameterError
             When the earlier planes are not those that the tools name.
         """
         self.check_has(task.params.tools, task.depth)
         self.check_earlier(task.params.tools, task.plane.shape, task.earlier)
-        if task.fragments is not None and not self.weighs_fragments:
-            raise BackendUnavailable(f"backend {self.name} cannot run here: fragments count alike")
 
     @staticmethod
     def check_earlier(tools: Tools, shape: tuple[int, ...], earlier: Sequence[np.ndarray]) -> None:

@@ -14,7 +14,7 @@ class FakeDevice(CpuBackend):
 
     name = "cuda"
     decodes = False
-    missing, weighs_fragments = CudaBackend.missing, False
+    missing = CudaBackend.missing
     lacks = CudaBackend.lacks
 
 
@@ -25,7 +25,7 @@ class FakeDevices(CpuBackend):
     batches = True
     reads_device_arrays = True
     releases_gil = False
-    missing, weighs_fragments = CudaBackend.missing, False
+    missing = CudaBackend.missing
     count = 3
     calls: list[tuple[int, int]]
 

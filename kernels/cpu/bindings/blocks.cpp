@@ -63,22 +63,30 @@ using Lambdas = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device
 using Cells = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Fragments = std::tuple<Changes, Lambdas, std::optional<Cells>>;
 
+void check_fragments(size_t rows, size_t columns, Plane plane, const BlockTools& tools) {
+    const StepChanges wanted(plane.height, plane.width, tools.fragment_log2);
+    if (int(rows) != wanted.rows() || int(columns) != wanted.columns())
+        throw std::invalid_argument("a map of fragments of another size");
+}
+
+// Returns the step changes of the fragments in coding order.
+std::vector<int8_t> changes_from(const Changes& changes, Plane plane, const BlockTools& tools) {
+    check_fragments(changes.shape(0), changes.shape(1), plane, tools);
+    const std::vector<int8_t> found(changes.data(), changes.data() + changes.size());
+    if (!tools.delta_step &&
+        std::any_of(found.begin(), found.end(), [](int8_t change) { return change != 0; }))
+        throw std::invalid_argument("delta step without the tool of this name");
+    return found;
+}
+
 // Copies the delta step and lambdas of the fragments, and the weights of cells, to `options`, if
 // given.
 void take_fragments(const std::optional<Fragments>& given, Plane plane, const BlockTools& tools,
                     BlockOptions& options) {
     if (!given) return;
     const auto& [changes, lambdas, cells] = *given;
-    const StepChanges wanted(plane.height, plane.width, tools.fragment_log2);
-    const auto fits = [&](const auto& each) {
-        return int(each.shape(0)) == wanted.rows() && int(each.shape(1)) == wanted.columns();
-    };
-    if (!fits(changes) || !fits(lambdas))
-        throw std::invalid_argument("a map of fragments of another size");
-    if (!tools.delta_step && std::any_of(changes.data(), changes.data() + changes.size(),
-                                           [](int8_t change) { return change != 0; }))
-        throw std::invalid_argument("delta step without the tool of this name");
-    options.changes.assign(changes.data(), changes.data() + changes.size());
+    options.changes = changes_from(changes, plane, tools);
+    check_fragments(lambdas.shape(0), lambdas.shape(1), plane, tools);
     options.lambdas.assign(lambdas.data(), lambdas.data() + lambdas.size());
     if (!cells) return;
     const auto across = [](int length) {
@@ -250,8 +258,11 @@ void errors_seen(const Samples<Sample>& source, const Samples<Sample>& samples,
 void mmp::register_blocks(nb::module_& module) {
     nb::class_<PlanCoder>(module, "PlanCoder")
         .def("__init__",
-             [](PlanCoder* coder, int height, int width, nb::handle tools) {
-                 new (coder) PlanCoder({height, width}, block_tools_from(tools));
+             [](PlanCoder* coder, int height, int width, nb::handle tools,
+                const Changes& changes) {
+                 const BlockTools own = block_tools_from(tools);
+                 new (coder)
+                     PlanCoder({height, width}, own, changes_from(changes, {height, width}, own));
              })
         .def("code", &code_plans, "nodes"_a, "levels"_a)
         .def("finish", &finish_plans);

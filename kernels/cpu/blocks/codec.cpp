@@ -183,14 +183,16 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
     return {coder.finish(), std::move(coded)};
 }
 
-PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
+PlanCoder::PlanCoder(Plane plane, const BlockTools& tools, const std::vector<int8_t>& changes)
     : plane_(plane),
       tools_(tools),
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
                                                     EarlierSamples<uint8_t>(), 1)),
       writer_(coded_->picture, tools, coded_->changes, nullptr,
               BlockWriter(coder_, coded_->models, coded_->tally, coded_->cells)),
-      fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
+      fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {
+    coded_->changes.values() = changes;
+}
 
 void PlanCoder::unpack(const BlockPlace& block) {
     if (coded_->picture.is_outside(block)) return;

@@ -55,7 +55,8 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
 // Entropy codes the plans that a device chose, one fragment after the other.
 class PlanCoder {
 public:
-    PlanCoder(Plane plane, const BlockTools& tools);
+    // `changes` are the step changes of the fragments in coding order.
+    PlanCoder(Plane plane, const BlockTools& tools, const std::vector<int8_t>& changes);
 
     // Codes the next fragment; shared/blocks/plan.h describes `nodes` and `levels`.
     void code(const uint16_t* nodes, const int16_t* levels);

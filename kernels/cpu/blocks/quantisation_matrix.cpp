@@ -5,16 +5,11 @@
 
 #include "cpu/runtime/simd.h"
 #include "shared/blocks/block.h"
-#include "shared/blocks/transform.h"
-#include "shared/integers.h"
+#include "shared/blocks/quantisation_matrix.h"
 
 namespace mmp {
 
 namespace {
-
-constexpr int kPlainBits = 6, kPlain = 1 << kPlainBits;  // weight of frequency 0
-constexpr int kInverseBits = 16;
-constexpr int kMostStrength = 15;
 
 // Weights of the coefficients of a block shape, in 1/64, and their reciprocals, in 1/65536.
 struct Table {
@@ -25,11 +20,11 @@ using TablesOfShapes = std::array<Table, kShapes>;
 
 // floor(sqrt(u^2 + v^2)) by u and v.
 struct Radii {
-    uint8_t of[kPlain][kPlain];
+    uint8_t of[kFlat][kFlat];
 
     Radii() {
-        for (int u = 0; u < kPlain; ++u)
-            for (int v = 0, root = u; v < kPlain; ++v) {
+        for (int u = 0; u < kFlat; ++u)
+            for (int v = 0, root = u; v < kFlat; ++v) {
                 while ((root + 1) * (root + 1) <= u * u + v * v) ++root;
                 of[u][v] = uint8_t(root);
             }
@@ -43,11 +38,10 @@ TablesOfShapes tables_of(int strength, const Radii& radii) {
             Table& table = made[shape_number(a, b)];
             for (int i = 0; i < smaller(1 << a, kCodedSide); ++i)
                 for (int j = 0; j < smaller(1 << b, kCodedSide); ++j) {
-                    const int radius = radii.of[(i << kPlainBits) >> a][(j << kPlainBits) >> b];
-                    const int weight = kPlain + ((strength * radius + 1) >> 1);
+                    const int radius = radii.of[(i << kFlatBits) >> a][(j << kFlatBits) >> b];
+                    const int weight = frequency_weight(strength, radius);
                     table.weights.push_back(uint16_t(weight));
-                    table.inverses.push_back(
-                        uint32_t(((kPlain << kInverseBits) + weight / 2) / weight));
+                    table.inverses.push_back(inverse_weight(weight));
                 }
         }
     return made;
@@ -72,8 +66,7 @@ MMP_SIMD_LEVELS void unweight(int16_t* coefficients, int a, int b, int strength)
     const int count = int(table.weights.size());
     for (int i = 0; i < count; ++i) {
         const int32_t value = coefficients[i], size = value < 0 ? -value : value;
-        const int32_t whole =
-            smaller((size * weights[i] + kPlain / 2) >> kPlainBits, kMaxCoefficient);
+        const int32_t whole = multiplied(size, weights[i]);
         coefficients[i] = int16_t(value < 0 ? -whole : whole);
     }
 }
@@ -87,16 +80,13 @@ MMP_SIMD_LEVELS WeightedErrors weight(int16_t* coefficients, int a, int b, int s
     if (count < 1 << (a + b)) {
         int64_t coded = 0;
         for (int i = 0; i < count; ++i) coded += int32_t{coefficients[i]} * coefficients[i];
-        const int64_t left = energy > coded ? energy - coded : 0;
-        const int64_t last = table.weights.back();
-        errors.rest = left * kPlain * kPlain / (last * last);
+        errors.rest = uncoded_error(energy, coded, table.weights.back());
     }
     int64_t coded = 0;
     for (int i = 0; i < count; ++i) {
         const int32_t value = coefficients[i];
         const uint32_t size = uint32_t(value < 0 ? -value : value);
-        const auto part =
-            int32_t((size * inverses[i] + (1u << kInverseBits >> 1)) >> kInverseBits);
+        const int32_t part = divided(size, inverses[i]);
         coefficients[i] = int16_t(value < 0 ? -part : part);
         coded += int64_t{part} * part;
     }

@@ -85,9 +85,16 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
         copy_structure(pictures[ticket.picture], memory.picture);
         __syncthreads();
         const Fragment fragment(picture, ticket);
+        if (threadIdx.x == 0) {
+            BlockPicture& own = memory.picture;
+            own.tools.step = step_in(picture, fragment.number());
+            own.lambda_fixed = picture.lambdas[fragment.number()];
+            own.root = root_of(own.lambda_fixed);
+            memory.window = picture.tools.templates ? memory.own_window : nullptr;
+        }
+        __syncthreads();
         start_models(picture, fragment, memory.models);
         memory.costs.refresh(memory.models, picture);
-        if (threadIdx.x == 0) memory.window = picture.tools.templates ? memory.own_window : nullptr;
         __syncthreads();
         start_canvas(memory, fragment.row << picture.tools.fragment_log2,
                      fragment.column << picture.tools.fragment_log2);

@@ -73,9 +73,16 @@ struct TrialMemory {
     // differences, and the SATD of its residual.
     int32_t mode_costs[kMostCandidates], sayings[kMostCandidates], sums[kMostCandidates];
     uint8_t ranked[kMostCandidates];
-    int32_t bare[kMostTried];  // squared error of the prediction
+    int32_t squares[kMostTried];  // squared error of the prediction
+    // With a quantisation matrix: squares of the coefficients of the cosine transform, before and
+    // after division by the weights; weighted error of those that are not coded.
+    unsigned long long coded[kMostTried], kept[kMostTried];
+    int64_t rests[kMostTried];
+    int64_t energies[kMostTried];  // cost of the error of the prediction
+    int32_t weight;                // of errors in the block
     TransformTrial trials[kMostTrials];
-    int32_t distortions[kMostTrials];
+    // Squared errors of the samples or, with a quantisation matrix, of the divided coefficients.
+    unsigned long long errors[kMostTrials];
     int64_t cost;
     int32_t best;
     uint16_t node;

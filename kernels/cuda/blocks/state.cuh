@@ -8,7 +8,9 @@
 #include "shared/blocks/models.h"
 #include "shared/blocks/plan.h"
 #include "shared/blocks/prediction.h"
+#include "shared/blocks/quantisation_matrix.h"
 #include "shared/blocks/search.h"
+#include "shared/blocks/steps.h"
 #include "shared/tools.h"
 
 namespace mmp {
@@ -48,6 +50,7 @@ struct BlockTables {
     // Trained transforms, see DecodeTables in decode/plane.cuh.
     int8_t trained[kModeGroups][2][2][kMostLow][kMostLow];
     uint16_t low_rows[2][kShapes][kMostLow], low_scanned[2][kShapes][kMostLow];
+    uint8_t radii[kFlat][kFlat];  // floor(sqrt(u^2 + v^2)) by u and v
 };
 
 // A scan position: index of the coefficient in its block, row by row; index in the magnitudes,
@@ -73,13 +76,17 @@ constexpr int kWindowRows = kWindowAbove + kMaxSide + kUnit;
 constexpr int kWindowColumns = kWindowLeft + 2 * kMaxSide;
 constexpr int kWindowBytes = kWindowRows * kWindowColumns;
 
-// Constant while a picture is encoded. Each worker keeps a copy in shared memory.
+// Constant while a picture is encoded. Each worker keeps a copy in shared memory, with the step, the
+// lambda and its root of the fragment that it searches.
 struct BlockPicture {
     const BlockTables* tables;
     const int32_t* rates;  // log2_rate of every total frequency of a model
     const uint8_t* states;  // trained initial states; null without them
     const uint8_t* source;
     const uint8_t* earlier[kMostPlanes];  // planes that predict this one, rows of `shown_width`
+    const int8_t* changes;    // step changes of the fragments
+    const int64_t* lambdas;   // of the fragments
+    const uint8_t* weights;   // of the cells
     uint8_t* coarse;   // coarsely quantised source, see coarsen.cu
     uint8_t* samples;  // decoded samples
     Unit* units;
@@ -97,6 +104,20 @@ struct BlockPicture {
     int32_t root;
     BlockEffort effort;
 };
+
+// Number, in coding order, of the fragment that holds a sample, and its quantisation step.
+MMP_HD int fragment_at(const BlockPicture& picture, int row, int column) {
+    const int log2 = picture.tools.fragment_log2;
+    const int across = (picture.width + (1 << log2) - 1) >> log2;
+    return (row >> log2) * across + (column >> log2);
+}
+MMP_HD int32_t step_in(const BlockPicture& picture, int fragment) {
+    return step_at(picture.tools.step, picture.changes[fragment]);
+}
+// Weight of a block of the picture.
+MMP_HD int weight_in(const BlockPicture& picture, const BlockPlace& block) {
+    return weight_of(picture.weights, (picture.width + (1 << kCellLog2) - 1) >> kCellLog2, block);
+}
 
 // A sample of an earlier plane; beyond the shown samples, the nearest one.
 MMP_HD int earlier_sample(const BlockPicture& picture, int which, int row, int column) {
@@ -126,8 +147,9 @@ struct RoughModes {
 // Residual that a mode of the rough search leaves, or its estimate.
 struct RoughResidual {
     int64_t kept;    // energy that rounded levels represent, in 1/16
-    int32_t energy;
+    int64_t energy;  // in 1/16
     int32_t bits;    // estimated rate of rounded levels, in 1/16 bit
+    int32_t unused;
 };
 
 // A fragment in the queue.

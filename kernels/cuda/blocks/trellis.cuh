@@ -45,7 +45,8 @@ struct NearestLevels {
     int level[2];
     int64_t gain[2];  // cost minus the cost of level 0, without the rate; kFar for level 0
 
-    __device__ NearestLevels(int size, int32_t step, uint64_t inverse, int quantiser) {
+    // `weight` is that of errors in the block.
+    __device__ NearestLevels(int size, int32_t step, uint64_t inverse, int quantiser, int weight) {
         const int floor = min(int((size * 2 * inverse) >> 32), kMaxLevel - 2);
         const int upper = 2 * (2 * size - floor * step) >= step;
         const int lower = quantiser ? floor + upper : floor;
@@ -54,7 +55,8 @@ struct NearestLevels {
             const int own = parity ? lower | 1 : lower + (lower & 1);
             const int32_t value = min(((2 * own - quantiser) * step + 2) >> 2, kMaxCoefficient);
             level[parity] = own;
-            gain[parity] = own ? coefficient_error<int64_t>(value - size) - dropped : kFar;
+            const int64_t saved = coefficient_error<int64_t>(value - size) - dropped;
+            gain[parity] = own ? weighed(saved, weight) : kFar;
         }
     }
 };
@@ -65,8 +67,8 @@ public:
     // `end` is one more than the last scan position with a coefficient above half a step. All lanes
     // of the warp call each function.
     __device__ Trellis(const BlockTables& tables, const LevelScan& scan,
-                       const int16_t* coefficients, int end, int32_t step, const BlockCosts& costs,
-                       TrellisRoom& room)
+                       const int16_t* coefficients, int end, int32_t step, int weight,
+                       const BlockCosts& costs, TrellisRoom& room)
         : places_(tables.trellis[shape_number(scan.a, scan.b)]),
           scan_(scan),
           family_(scan.family == kAcross ? 1 : scan.family == kDown ? 2 : 0),
@@ -74,6 +76,7 @@ public:
           end_(end),
           step_(step),
           inverse_(inverse_of(step)),
+          weight_(weight),
           costs_(costs),
           room_(room),
           state_(threadIdx.x % kQuantiserStates) {}
@@ -138,7 +141,7 @@ private:
         const bool there = k < end_;
         const int place = int((costs_.fine ? at.fine >> 8 * family_ : at.coarse) & 255);
         const int sum = sum_class(around(at)), quantiser = quantiser_of(state_);
-        const NearestLevels near(size, step_, inverse_, quantiser);
+        const NearestLevels near(size, step_, inverse_, quantiser, weight_);
         const int4 rates = *reinterpret_cast<const int4*>(
             costs_.level[quantiser][scan_.area][place][sum]);
         const auto with_level = [&](int parity) {
@@ -199,7 +202,7 @@ private:
             const int quantiser = quantiser_of(state);
             if (odd || first || (decided >> state & 1)) {
                 const int value = coefficients_[k];
-                const NearestLevels near(abs(value), step_, inverse_, quantiser);
+                const NearestLevels near(abs(value), step_, inverse_, quantiser, weight_);
                 levels[k] = int16_t(value < 0 ? -near.level[odd] : near.level[odd]);
                 cost -= near.gain[odd];
             }
@@ -215,6 +218,7 @@ private:
     const int end_;
     const int32_t step_;
     const uint64_t inverse_;
+    const int weight_;
     const BlockCosts& costs_;
     TrellisRoom& room_;
     const int state_;

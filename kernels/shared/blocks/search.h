@@ -58,6 +58,32 @@ MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
     return chosen;
 }
 
+// sqrt(lambda) in 1/256, at least 1; it weighs bits against sums of absolute differences (SATD).
+MMP_HD int32_t root_of(int64_t lambda_fixed) {
+    int32_t root = 0;
+    for (int32_t bit = 1 << 18; bit; bit >>= 1)
+        if (int64_t{root + bit} * (root + bit) <= lambda_fixed) root += bit;
+    return larger(root, 1);
+}
+
+// How much errors count in each cell of 8x8 samples, in 1/16, beside the other cells of its fragment.
+// Weights apply where a quantisation matrix measures errors by frequencies.
+constexpr int kCellLog2 = 3, kWeightBits = 4, kOneWeight = 1 << kWeightBits;
+
+// Weight of a block of the picture: the mean of the cells that it touches, rounded down. `weights`
+// has a row of cells, `columns` of them, after the other.
+MMP_HD int weight_of(const uint8_t* weights, int columns, const BlockPlace& block) {
+    const int last_row = (block.row + block.height() - 1) >> kCellLog2;
+    const int last_column = (block.column + block.width() - 1) >> kCellLog2;
+    int sum = 0, count = 0;
+    for (int row = block.row >> kCellLog2; row <= last_row; ++row)
+        for (int column = block.column >> kCellLog2; column <= last_column; ++column, ++count)
+            sum += weights[int64_t{row} * columns + column];
+    return sum / count;
+}
+// The cost of an error times a weight, rounded down.
+MMP_HD constexpr int64_t weighed(int64_t cost, int weight) { return cost * weight >> kWeightBits; }
+
 // Cost of the flag of a block without forced split, given the units above and left of it.
 MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag, const Unit& above,
                          const Unit& left, bool ternary = false) {

@@ -37,7 +37,6 @@ from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools, TreeTools
 from mmpcodec.trace import Coded
 
-
 _FILTERS = "fixed_filters", "post_filter", "cross_component_filter"
 """Tools of predicted blocks that run after the search."""
 
@@ -57,7 +56,6 @@ class CudaBackend(NativeEstimates):
     name = "cuda"
     own_search = "predicted blocks"
     missing = frozenset([*BLOCK_TOOLS, "displaced_blocks"]).difference(CODED_TOOLS, _FILTERS)
-    weighs_fragments = False
     decodes_tiles = True
     reads_device_arrays = True
     batches = True

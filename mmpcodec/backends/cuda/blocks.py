@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache, partial
 from time import sleep
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,7 +33,9 @@ from mmpcodec.backends.cuda.native_tools import states_offset
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import padded_shape
+from mmpcodec.reference.blocks.search import cell_weights
 from mmpcodec.reference.blocks.search.effort import COARSE_SIZE
+from mmpcodec.reference.blocks.steps import FragmentMap, flat_map, fragments_across
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import kernels
@@ -123,6 +126,16 @@ def _rough_steps(effort: BlockEffort) -> Sequence[int]:
     return [-1] if effort.every_angle else range(effort.elongation + 1)
 
 
+def _fragments_of(task: PlaneTask, tools: BlockTools) -> FragmentMap:
+    """Return how much the fragments and cells of a plane count."""
+    shape = task.plane.shape
+    found = task.fragments or flat_map(shape, tools.fragment_size)
+    if tools.quantisation_matrix and found.cells is not None:
+        return found
+    cells = np.full(fragments_across(shape, cell_weights.CELL), cell_weights.ONE, np.uint8)
+    return replace(found, cells=cells)
+
+
 class BlockGroup:
     """A group of pictures that are encoded at once: device memory, launches, entropy coding.
 
@@ -146,6 +159,7 @@ class BlockGroup:
         from mmpcodec import _cpu
 
         self.params = params = tasks[0].params
+        self.tools = cast(BlockTools, params.coded_tools)
         self.effort = effort
         self.map = map if len(tasks) == 1 else pool.map
         self.shapes = [task.plane.shape for task in tasks]
@@ -155,7 +169,6 @@ class BlockGroup:
         self.stream = cupy.cuda.get_current_stream()
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.sizes = _sizes(self.device)
-        self.coders = [_cpu.PlanCoder(*shape, params.coded_tools) for shape in self.shapes]
         self.memory: list[Any] = []
         self._place_host_memory()
         self.arrays: list[dict[str, Any]] = []
@@ -164,6 +177,10 @@ class BlockGroup:
             states[i] = make_picture(task.plane.shape, params, effort)
             self._place_picture(task, states[i], self.reported[i].ctypes.data)
         self.states = cupy.asarray(states.view(np.uint8))
+        self.coders = [
+            _cpu.PlanCoder(*shape, self.tools, _fragments_of(task, self.tools).changes)
+            for shape, task in zip(self.shapes, tasks, strict=True)
+        ]
         self._place_room()
 
     def _place_host_memory(self) -> None:
@@ -177,27 +194,28 @@ class BlockGroup:
         self.stop, self.full, *self.reported = np.split(words, np.cumsum([1, 1, *rows[:-1]]))
 
     def _place_picture(self, task: PlaneTask, picture: np.void, reported: int) -> None:
-        """Allocate the arrays of a picture and set its pointers."""
+        """Allocate the arrays of a picture, fill them and set its pointers."""
         import cupy
 
         from mmpcodec.backends.cuda.trees import rate_table
 
-        plane = task.plane
+        plane, tools = task.plane, self.tools
         views = self._allocate(arrays_of(plane.shape, self.params, self.sizes), picture)
         picture["reported"] = reported
         picture["tables"] = tables_on(self.device).data.ptr
         picture["rates"] = rate_table(self.device).data.ptr
-        tools = self.params.coded_tools
-        assert isinstance(tools, BlockTools)
         if tools.initial_states:
             states = states_on(self.device)
             place = states_offset(tools, padded_shape(plane.shape), states.nbytes)
             picture["states"] = states.data.ptr + place
-        height, width = plane.shape
         for i, earlier in enumerate(task.earlier):
             picture["earlier"][i] = views["earlier"][i].data.ptr
             views["earlier"][i].set(np.ascontiguousarray(earlier), stream=self.stream)
-        rows, columns = padded_shape(plane.shape)
+        fragments = _fragments_of(task, tools)
+        views["changes"].set(fragments.changes, stream=self.stream)
+        views["lambdas"].set(fragments.lambdas(self.params.lambda_fixed), stream=self.stream)
+        views["weights"].set(fragments.cells, stream=self.stream)
+        (height, width), (rows, columns) = plane.shape, padded_shape(plane.shape)
         more = (0, rows - height), (0, columns - width)
         if isinstance(plane, np.ndarray):
             source = np.ascontiguousarray(np.pad(plane, more, "edge"))

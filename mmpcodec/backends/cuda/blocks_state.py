@@ -6,7 +6,7 @@ No CuPy here: the layout can be checked where there is no device.
 from collections.abc import Sequence
 from dataclasses import astuple, fields
 from functools import cache
-from math import isqrt, prod
+from math import prod
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -26,6 +26,8 @@ from mmpcodec.reference.blocks.levels import (
 )
 from mmpcodec.reference.blocks.models import COARSE
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
+from mmpcodec.reference.blocks.search.cell_weights import CELL
+from mmpcodec.reference.blocks.steps import fragments_across
 from mmpcodec.reference.blocks.trained_transforms import GROUPS
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
 from mmpcodec.tools import BlockTools
@@ -66,11 +68,20 @@ TABLES_DTYPE = np.dtype(
         ("trained", "i1", (GROUPS, 2, 2, MOST_LOW, MOST_LOW)),
         ("low_rows", "u2", (2, len(SHAPES), MOST_LOW)),
         ("low_scanned", "u2", (2, len(SHAPES), MOST_LOW)),
+        ("radii", "u1", (decoding.PLAIN, decoding.PLAIN)),
     ]
 )
 CODED_TOOLS = (
     *("fragment_size", "templates", "step", "dictionary", "pdpc", "initial_states"),
-    *("cross_component", "dependent", "fine_contexts", "trained_transforms", "border_sines", "transform_skip"),
+    *(
+        "cross_component",
+        "dependent",
+        "fine_contexts",
+        "trained_transforms",
+        "border_sines",
+        "transform_skip",
+    ),
+    *("delta_step", "quantisation_matrix"),
 )
 """Tools of predicted blocks that the device knows."""
 POINTERS = (
@@ -79,6 +90,9 @@ POINTERS = (
     "states",
     "source",
     "earlier",
+    "changes",
+    "lambdas",
+    "weights",
     "coarse",
     "samples",
     "units",
@@ -106,7 +120,7 @@ PICTURE_DTYPE = np.dtype(
 )
 TICKET_DTYPE = np.dtype([("picture", "i4"), ("row", "i4"), ("column", "i4")])
 ROUGH_DTYPE = np.dtype([("best", "u1", 2), ("count", "u1"), ("unused", "u1")])
-RESIDUAL_DTYPE = np.dtype([("kept", "i8"), ("energy", "i4"), ("bits", "i4")])
+RESIDUAL_DTYPE = np.dtype([("kept", "i8"), ("energy", "i8"), ("bits", "i4"), ("unused", "i4")])
 ROOM_POINTERS = (
     "tickets",
     "taken",
@@ -197,7 +211,7 @@ def make_tables() -> np.ndarray:
         tables["lines"][number, 1 : 1 + len(ends)] = ends
         tables["order"][number, places] = np.arange(len(places))
         tables["trellis"][number, : len(places)] = _trellis(height, width)
-    for name in ("trained", "low_rows", "low_scanned"):
+    for name in ("trained", "low_rows", "low_scanned", "radii"):
         tables[name] = decoding.make_tables()[name]
     sides = np.array([MAX_SIDE >> ((heap + 1).bit_length() - 1) for heap in range(HEAP)])
     coded = np.minimum(sides, MOST_FREQUENCIES)
@@ -216,6 +230,9 @@ def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) 
     fragments, area = rows * columns, MAX_SIDE**2
     arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "source": ("u1", (height, width)),
+        "changes": ("i1", (rows, columns)),
+        "lambdas": ("i8", (rows, columns)),
+        "weights": ("u1", fragments_across(shape, CELL)),
         "earlier": ("u1", (cast(BlockTools, params.tools).cross_component, *shape)),
         "coarse": ("u1", (height, width)),
         "samples": ("u1", (height, width)),
@@ -259,8 +276,7 @@ def place_arrays(arrays: Arrays) -> tuple[dict[str, int], int]:
 
 def fragments_of(shape: tuple[int, int], params: EncodeParams) -> tuple[int, int]:
     """Return the rows and columns of fragments of a picture that is coded by blocks."""
-    side = cast(BlockTools, params.tools).fragment_size
-    return -(-shape[0] // side), -(-shape[1] // side)
+    return fragments_across(shape, cast(BlockTools, params.tools).fragment_size)
 
 
 def lag_of(params: EncodeParams) -> int:
@@ -295,10 +311,8 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     """
     picture = np.zeros((), PICTURE_DTYPE)
     tools = cast(BlockTools, params.coded_tools)
-    picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
     picture["shown_height"], picture["shown_width"] = shape
     picture["tools"] = native_tools(tools, padded_shape(shape))
-    picture["root"] = max(isqrt(params.lambda_fixed), 1)
     picture["effort"] = astuple(effort)
     return picture

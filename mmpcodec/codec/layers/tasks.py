@@ -221,10 +221,8 @@ class _Layers:
                     params = replace(params, tools=tools)
                 own = {"weighting": self.weighting, "rotation": rotation}
                 task = self._task(layout, layer, index, params, plane, weight, **own)
-                if task.backend.weighs_fragments:
-                    fragments = self.weighting.fragments(params.coded_tools, shape)
-                    task = replace(task, fragments=fragments)
-                yield task
+                fragments = self.weighting.fragments(params.coded_tools, shape)
+                yield replace(task, fragments=fragments)
         if self.form.has_alpha:
             first = self.candidates[candidates[0][0]]
             params = replace(first, tools=lossless_tools(first.effort))

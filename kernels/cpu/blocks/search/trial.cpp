@@ -6,13 +6,6 @@
 
 namespace mmp {
 
-int32_t root_of(int64_t lambda_fixed) {
-    int32_t root = 0;
-    for (int32_t bit = 1 << 18; bit; bit >>= 1)
-        if (int64_t{root + bit} * (root + bit) <= lambda_fixed) root += bit;
-    return std::max(root, 1);
-}
-
 int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,
                        int weight, const BlockCosts& costs) {
     const LevelEstimate estimate = estimate_levels(coefficients, a, b, step, costs.plain);

@@ -15,9 +15,6 @@
 
 namespace mmp {
 
-// Returns sqrt(lambda) in 1/256; it weighs bits against sums of absolute differences (SATD).
-int32_t root_of(int64_t lambda_fixed);
-
 // Copies the samples of a block, row by row, from a plane that is `width` samples wide.
 template <class Sample>
 void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);

@@ -9,6 +9,7 @@
 #include "shared/blocks/models.h"
 #include "shared/blocks/partition.h"
 #include "shared/blocks/prediction.h"
+#include "shared/blocks/quantisation_matrix.h"
 #include "shared/blocks/steps.h"
 #include "shared/blocks/transform.h"
 #include "shared/tools.h"
@@ -41,7 +42,7 @@ struct DecodeTables {
     // Places of the low frequencies of a block, or of one with rows and columns swapped: row by row,
     // and in scan order.
     uint16_t low_rows[2][kShapes][kMostLow], low_scanned[2][kShapes][kMostLow];
-    uint8_t radii[64][64];  // floor(sqrt(u^2 + v^2)) by u and v
+    uint8_t radii[kFlat][kFlat];  // floor(sqrt(u^2 + v^2)) by u and v
 };
 
 struct CodedPlane {

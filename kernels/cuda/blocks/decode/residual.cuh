@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/blocks/decode/memory.cuh"
+#include "shared/blocks/quantisation_matrix.h"
 
 namespace mmp {
 
@@ -86,14 +87,12 @@ private:
     }
 
     __device__ void undo_weights() {
-        constexpr int kPlainBits = 6, kPlain = 1 << kPlainBits;
         for (int n = threadIdx.x; n < rows_ * columns_; n += kBuildThreads) {
             const int i = n / columns_, j = n % columns_;
-            const int radius = tables_.radii[(i << kPlainBits) >> a_][(j << kPlainBits) >> b_];
-            const int weight = kPlain + ((plane_.tools.quantisation_matrix * radius + 1) >> 1);
+            const int radius = tables_.radii[(i << kFlatBits) >> a_][(j << kFlatBits) >> b_];
+            const int weight = frequency_weight(plane_.tools.quantisation_matrix, radius);
             const int32_t value = memory_.coefficients[n], size = value < 0 ? -value : value;
-            const int32_t whole =
-                smaller((size * weight + kPlain / 2) >> kPlainBits, kMaxCoefficient);
+            const int32_t whole = multiplied(size, weight);
             memory_.coefficients[n] = int16_t(value < 0 ? -whole : whole);
         }
         __syncthreads();

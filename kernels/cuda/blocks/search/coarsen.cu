@@ -30,7 +30,8 @@ extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse)
     half[threadIdx.x] = column_frequency(tables, residual, kCoarseLog2, kCosine, i, j);
     __syncthreads();
     const int value = coefficient_of(tables, half, kCoarseLog2, kCosine, i, j);
-    const int32_t step = independent_step(picture.tools);
+    const int32_t step = independent_step(step_in(picture, fragment_at(picture, row, column)),
+                                          picture.tools.dependent);
     const int level = min((40 * abs(value) + 7 * step) / (20 * step), kMaxLevel);
     coefficients[threadIdx.x] =
         int16_t(dequantised(int16_t(value < 0 ? -level : level), step));

@@ -4,6 +4,7 @@
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
 #include "cuda/blocks/transform.cuh"
+#include "cuda/blocks/weights.cuh"
 #include "cuda/blocks/search/rounded.cuh"
 #include "shared/blocks/dependent.h"
 #include "shared/blocks/syntax.h"
@@ -17,7 +18,8 @@ struct RoughMemory {
     Line lines[kAngles];
     int32_t sums[kAllModes];
     uint8_t looked[kAllModes], ranked[kAllModes];  // modes in order of examination, and by SATD
-    int32_t energy;
+    int32_t squares;                 // of the residual
+    unsigned long long coded, kept;  // of its coefficients, before and after division by weights
     RoundedLevels rounded;
     uint8_t source[kMaxBlockArea];
     uint8_t slow[kSlowModes][kMaxBlockArea];  // predictions by the slow modes
@@ -50,6 +52,7 @@ __device__ const Line& line_of(const RoughMemory& memory, int mode) {
 struct RoughBlock {
     int row, column, a, b;
     int top, left, side;  // of its fragment
+    int32_t step;         // equivalent step of independent levels
 
     __device__ int height() const { return 1 << a; }
     __device__ int width() const { return 1 << b; }
@@ -242,7 +245,7 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
         return y < min(top + block.side, picture.height) ? block.left : 0;
     };
     const auto decoded = [&](int y, int x) { return x < end_of(y); };
-    const int32_t step = min(independent_step(picture.tools), kMostMatchedStep);
+    const int32_t step = min(block.step, kMostMatchedStep);
     if (!picture.tools.templates || !(slow >> kTemplates & 1) || !is_large(block, best, picture.effort.matching, step) ||
         !templates_allowed(decoded, row, column, a, b))
         return modes;
@@ -286,7 +289,9 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
     const int a = block.a, b = block.b, width = block.width(), shape = shape_number(a, b);
     const int rows = min(block.height(), kCodedSide), columns_log2 = min(b, kCodedSideLog2);
     const int coded_log2 = min(a, kCodedSideLog2) + columns_log2;
-    const int rough = picture.effort.rough;
+    const int rough = picture.effort.rough, strength = picture.tools.quantisation_matrix;
+    const BlockPlace placed{block.row, block.column, a, b};
+    const int weight = weight_in(picture, placed);
     const int index = ((block.row - block.top) >> a) * (kMaxSide >> b) +
                       ((block.column - block.left) >> b);
     const auto residual = [&](int i, int j) {
@@ -294,16 +299,16 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
         return memory.source[at] - memory.prediction[at];
     };
     for (int r = 0; r < min(rough, modes); ++r) {
-        if (threadIdx.x == 0) memory.energy = 0, memory.rounded = {};
+        if (threadIdx.x == 0) memory.squares = 0, memory.coded = memory.kept = 0, memory.rounded = {};
         predict_block(memory.ranked[r], memory, block);
         __syncthreads();
-        int energy = 0;
+        int squares = 0;
         for (int i = threadIdx.x; i < block.area(); i += kBlockThreads) {
             const int difference = memory.source[i] - memory.prediction[i];
-            energy += difference * difference;
+            squares += difference * difference;
         }
-        energy = int(warp_sum(uint32_t(energy)));
-        if (threadIdx.x % 32 == 0) atomicAdd(&memory.energy, energy);
+        squares = int(warp_sum(uint32_t(squares)));
+        if (threadIdx.x % 32 == 0) atomicAdd(&memory.squares, squares);
         for (int i = threadIdx.x; i < rows << b; i += kBlockThreads)
             memory.half[i] =
                 column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1));
@@ -313,18 +318,29 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
                        ((int64_t{slot} * rough + r) * kShapes + shape) * kMaxBlockArea +
                        index * block.area();
         for (int i = threadIdx.x; i < 1 << coded_log2; i += kBlockThreads) {
-            const int16_t value =
-                coefficient_of(tables, memory.half, b, kCosine, i >> columns_log2,
-                               i & ((1 << columns_log2) - 1));
+            const int row = i >> columns_log2, column = i & ((1 << columns_log2) - 1);
+            int16_t value = coefficient_of(tables, memory.half, b, kCosine, row, column);
+            if (strength) {
+                const int16_t whole = value;
+                value = divided_coefficient(tables, strength, a, b, row, column, whole);
+                add_squares(memory.coded, memory.kept, whole, value);
+            }
             if (picture.effort.rounded)
-                memory.rounded.add(value, order[i], independent_step(picture.tools), coded_log2);
+                memory.rounded.add(value, order[i], block.step, coded_log2);
             else
                 out[order[i]] = value;
         }
         __syncthreads();
-        if (threadIdx.x == 0)
+        if (threadIdx.x == 0) {
+            int64_t energy = int64_t{memory.squares} << kCostFractionBits;
+            if (strength)
+                energy = weighed(weighted_error(tables, strength, a, b, memory.squares,
+                                                memory.coded, memory.kept)
+                                         .all >> 2,
+                                 weight);
             room.residuals[(int64_t{slot} * kBlocks + number) * rough + r] = {
-                memory.rounded.energy(), memory.energy, memory.rounded.rate()};
+                weighed(memory.rounded.energy(), weight), energy, memory.rounded.rate(), 0};
+        }
         __syncthreads();
     }
 }
@@ -344,7 +360,10 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const int side = 1 << picture.tools.fragment_log2;
     const int top = ticket.row * side, left = ticket.column * side;
     const BlockPlace place = block_of(blockIdx.x);
-    const RoughBlock block{top + place.row, left + place.column, place.a, place.b, top, left, side};
+    const int32_t step = independent_step(step_in(picture, fragment_at(picture, top, left)),
+                                          picture.tools.dependent);
+    const RoughBlock block{top + place.row, left + place.column, place.a, place.b,
+                           top,             left,                side,    step};
     if (apart >= 0 && abs(place.a - place.b) != apart) return;
     if (!is_rough_searched(picture, place, picture.height - top, picture.width - left)) return;
     RoughModes* rough_modes = room.rough_modes + int64_t{blockIdx.y} * kBlocks;
@@ -360,7 +379,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
         planes_suffice |= !effort.every_angle && planes >> mode & 1 &&
                           int64_t{3} * difference(mode) < int64_t{2} * simple;
     if (!planes_suffice &&
-        is_large(block, simple, effort.angles, independent_step(picture.tools)))
+        is_large(block, simple, effort.angles, step))
         count = look_at_angles(picture, memory, block, rough_modes, count);
     rank_modes(memory, count);
     count = rank_templates(picture, memory, block, slow, count);

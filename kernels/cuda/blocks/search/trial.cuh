@@ -6,6 +6,7 @@
 #include "cuda/blocks/modes.cuh"
 #include "cuda/blocks/search/worth.cuh"
 #include "cuda/blocks/transform.cuh"
+#include "cuda/blocks/weights.cuh"
 
 namespace mmp {
 
@@ -61,7 +62,7 @@ struct CandidateCosts {
     }
     // RD cost of the prediction without a residual.
     __device__ int64_t bare(const TrialMemory& trial, int n) const {
-        return mode(trial, n) + kind[kBare] + (int64_t{trial.bare[n]} << kCostFractionBits);
+        return mode(trial, n) + kind[kBare] + trial.energies[n];
     }
     // Cost of the symbols of a trial before its levels.
     __device__ int64_t transformed(const TrialMemory& trial, const TrialShape& shape, int t) const {
@@ -164,9 +165,12 @@ __device__ void predict_candidates(BlockSearchMemory& memory, const BlockPlace& 
                                           int tried) {
     TrialMemory& trial = memory.trial;
     const int a = block.a, b = block.b, pieces_log2 = a + b - 2 * kUnitLog2;
-    if (threadIdx.x < kMostTried) trial.bare[threadIdx.x] = 0;
+    if (threadIdx.x < kMostTried) {
+        trial.squares[threadIdx.x] = 0;
+        trial.coded[threadIdx.x] = trial.kept[threadIdx.x] = 0;
+    }
     if (threadIdx.x < kMostTrials) {
-        trial.distortions[threadIdx.x] = 0;
+        trial.errors[threadIdx.x] = 0;
         trial.trials[threadIdx.x].top = -1;
         trial.trials[threadIdx.x].rounded = {};
     }
@@ -176,6 +180,29 @@ __device__ void predict_candidates(BlockSearchMemory& memory, const BlockPlace& 
         const int listed = trial.ranked[number], mode = trial.modes[listed];
         write_piece(mode, memory.predict, memory.lines[listed], memory.planes->slow[0], a, b,
                     y, x, candidate_of<Candidate>(memory, number).prediction);
+    }
+    __syncthreads();
+}
+
+// Computes the costs of the errors of the predictions, from the sums.
+__device__ inline void measure_predictions(BlockSearchMemory& memory, const BlockPlace& block,
+                                           int tried) {
+    TrialMemory& trial = memory.trial;
+    const BlockPicture& picture = memory.picture;
+    const Canvas& canvas = memory.canvas;
+    const int n = threadIdx.x, strength = picture.tools.quantisation_matrix;
+    if (n < tried) {
+        const int weight = weight_in(picture, {canvas.row + block.row, canvas.column + block.column,
+                                               block.a, block.b});
+        if (n == 0) trial.weight = weight;
+        trial.energies[n] = int64_t{trial.squares[n]} << kCostFractionBits;
+        if (strength) {
+            const WeightedErrors errors =
+                weighted_error(*picture.tables, strength, block.a, block.b, trial.squares[n],
+                               trial.coded[n], trial.kept[n]);
+            trial.rests[n] = errors.rest;
+            trial.energies[n] = weighed(errors.all >> 2, weight);
+        }
     }
     __syncthreads();
 }
@@ -192,7 +219,7 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
         const int n = i >> (a + b), at = i & (area - 1);
         const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
                                candidate_of<Candidate>(memory, n).prediction[at];
-        add_by_key(trial.bare, n, difference * difference, shape.uniform());
+        add_by_key(trial.squares, n, difference * difference, shape.uniform());
     }
     constexpr int kWords = sizeof(Candidate::Slot::magnitudes) / 4;
     for (int i = threadIdx.x; i < trials * kWords; i += kBlockThreads)
@@ -213,6 +240,7 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
     __syncthreads();
     const uint16_t* order = tables.order[shape_number(a, b)];
     const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
+    const int strength = memory.picture.tools.quantisation_matrix;
     for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
         const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1), type = shape.type(t);
         if (type == kTrained || !type_allowed(memory.picture.tools, a, b, type)) continue;
@@ -225,8 +253,15 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
                 candidate_of<Candidate>(memory, shape.candidate(t)).prediction[from];
             value = int16_t(saturated(difference * (1 << kCoefficientBits)));
         } else {
-            value = coefficient_of(tables, slot.half, b, Bases(memory, block, type).across,
-                                   at >> columns_log2, at & ((1 << columns_log2) - 1));
+            const int row = at >> columns_log2, column = at & ((1 << columns_log2) - 1);
+            value = coefficient_of(tables, slot.half, b, Bases(memory, block, type).across, row,
+                                   column);
+            if (strength) {
+                const int n = shape.candidate(t);
+                const int16_t whole = value;
+                value = divided_coefficient(tables, strength, a, b, row, column, whole);
+                if (type == kCosine) add_squares(trial.coded[n], trial.kept[n], whole, value);
+            }
         }
         slot.coefficients[__ldg(order + at)] = value;
     }
@@ -260,11 +295,10 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
         int64_t bare = kNever, estimate = kNever;
         if (there) {
             const RoundedLevels& rounded = trial.trials[t].rounded;
-            const int64_t energy = int64_t{trial.bare[n]} << kCostFractionBits;
             bare = costs.bare(trial, n);
             estimate = costs.transformed(trial, shape, t) +
-                       residual_cost(estimated_rate(rounded.rate(), memory.costs.plain), energy,
-                                     rounded.energy());
+                       residual_cost(estimated_rate(rounded.rate(), memory.costs.plain),
+                                     trial.energies[n], weighed(rounded.energy(), trial.weight));
         }
         const BlockEffort& effort = memory.picture.effort;
         const int64_t least = int64_t(warp_min(uint64_t(min(bare, estimate))));
@@ -300,7 +334,7 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
         ChosenLevels chosen;
         if (tools.dependent)
             chosen = Trellis(*memory.picture.tables, scan, slot.coefficients, top + 1, tools.step,
-                             memory.costs, memory.planes->trellis[t])
+                             trial.weight, memory.costs, memory.planes->trellis[t])
                          .choose(slot.levels);
         else
             chosen = choose_levels_together(scan, lanes, top, slot.coefficients, tools.step,
@@ -332,12 +366,13 @@ __device__ int rebuilt_sample(BlockSearchMemory& memory, const BlockPlace& block
     return max(0, min(255, candidate.prediction[at] + residual));
 }
 
-// Undoes the trained transforms of the dequantised coefficients.
+// Undoes the trained transforms of the dequantised coefficients of trials `first` to `last` - 1.
 template <class Candidate>
-__device__ void undo_trained(BlockSearchMemory& memory, const TrialShape& shape, int trials) {
+__device__ void undo_trained(BlockSearchMemory& memory, const TrialShape& shape, int first,
+                             int last) {
     const BlockTables& tables = *memory.picture.tables;
     const auto for_each = [&](const auto& work) {
-        for (int i = threadIdx.x; i < trials * kMostLow; i += kBlockThreads) {
+        for (int i = threadIdx.x + first * kMostLow; i < last * kMostLow; i += kBlockThreads) {
             const int t = i / kMostLow, k = i % kMostLow;
             if (shape.type(t) != kTrained || memory.trial.trials[t].skipped) continue;
             const int mode = memory.trial.modes[memory.trial.ranked[shape.candidate(t)]];
@@ -357,53 +392,92 @@ __device__ void undo_trained(BlockSearchMemory& memory, const TrialShape& shape,
     });
 }
 
-// Computes the inverse transforms of the trials and sums their squared errors.
+// Value of a level of a trial, by its number in scan order.
+template <class Slot>
+__device__ int32_t dequantised_level(const BlockSearchMemory& memory, const Slot& slot, int t,
+                                     int number) {
+    const BlockTools& tools = memory.picture.tools;
+    const int level = slot.levels[number];
+    if (!level || !tools.dependent) return level ? dequantised(level, tools.step) : 0;
+    const int quantiser =
+        int(memory.planes->trellis[t].decisions[number] >> TrellisRoom::kQuantiser);
+    const int32_t value = dependent_value(abs(level), quantiser, tools.step);
+    return level < 0 ? -value : value;
+}
+
+// With a quantisation matrix: sums the squared errors of the divided coefficients.
+template <class Candidate>
+__device__ void measure_levels(BlockSearchMemory& memory, const TrialShape& shape, int tried) {
+    TrialMemory& trial = memory.trial;
+    const int coded_log2 = shape.coded_log2(), trials = tried << shape.slots_log2;
+    for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
+        const int t = i >> coded_log2, number = i & ((1 << coded_log2) - 1);
+        if (trial.trials[t].skipped) continue;
+        const auto& slot = slot_of<Candidate>(memory, shape, t);
+        const int64_t difference =
+            slot.coefficients[number] - int(int16_t(dequantised_level(memory, slot, t, number)));
+        add_to(trial.errors[t], difference * difference);
+    }
+    __syncthreads();
+}
+
+// Computes the coefficients and the inverse column transforms of trials `first` to `last` - 1.
 template <class Candidate>
 __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& block,
-                                      const TrialShape& shape, int tried) {
+                               const TrialShape& shape, int first, int last) {
     const BlockPicture& picture = memory.picture;
     const BlockTables& tables = *picture.tables;
-    TrialMemory& trial = memory.trial;
-    const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
-    const int trials = tried << shape.slots_log2;
+    const TrialMemory& trial = memory.trial;
+    const int a = shape.a, b = shape.b, strength = picture.tools.quantisation_matrix;
     const int columns_log2 = shape.columns_log2, coded_log2 = shape.coded_log2();
-    for (int i = threadIdx.x; i < trials << coded_log2; i += kBlockThreads) {
+    const int columns_mask = (1 << columns_log2) - 1;
+    const int begin = threadIdx.x + (first << coded_log2);
+    for (int i = begin; i < last << coded_log2; i += kBlockThreads) {
         const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
         if (trial.trials[t].skipped) continue;
         auto& slot = slot_of<Candidate>(memory, shape, t);
         const int number = __ldg(&tables.order[shape_number(a, b)][at]);
-        const int level = slot.levels[number];
-        int32_t value = 0;
-        if (level && picture.tools.dependent) {
-            const int quantiser =
-                int(memory.planes->trellis[t].decisions[number] >> TrellisRoom::kQuantiser);
-            value = dependent_value(abs(level), quantiser, picture.tools.step);
-            value = level < 0 ? -value : value;
-        } else if (level) {
-            value = dequantised(level, picture.tools.step);
-        }
-        slot.coefficients[at] = int16_t(value);
+        slot.coefficients[at] = int16_t(dequantised_level(memory, slot, t, number));
     }
     __syncthreads();
-    if (picture.tools.trained_transforms) undo_trained<Candidate>(memory, shape, trials);
+    if (picture.tools.trained_transforms) undo_trained<Candidate>(memory, shape, first, last);
+    for (int i = begin; strength && i < last << coded_log2; i += kBlockThreads) {
+        const int t = i >> coded_log2, at = i & ((1 << coded_log2) - 1);
+        if (trial.trials[t].skipped) continue;
+        int16_t& value = slot_of<Candidate>(memory, shape, t).coefficients[at];
+        const int weight =
+            weight_at(tables, strength, a, b, at >> columns_log2, at & columns_mask);
+        const int32_t size = multiplied(abs(int(value)), weight);
+        value = int16_t(value < 0 ? -size : size);
+    }
+    __syncthreads();
     const int columns_area_log2 = a + columns_log2;
-    for (int i = threadIdx.x; i < trials << columns_area_log2; i += kBlockThreads) {
+    for (int i = threadIdx.x + (first << columns_area_log2); i < last << columns_area_log2;
+         i += kBlockThreads) {
         const int t = i >> columns_area_log2, at = i & ((1 << columns_area_log2) - 1);
         const int type = shape.type(t);
         if (trial.trials[t].skipped || type == kTransformSkip) continue;
         auto& slot = slot_of<Candidate>(memory, shape, t);
         slot.half[at] = column_sample(tables, slot.coefficients, a, b,
                                       Bases(memory, block, type).down, at >> columns_log2,
-                                      at & ((1 << columns_log2) - 1));
+                                      at & columns_mask);
     }
     __syncthreads();
+}
+
+// Sums the squared errors of the samples of the trials, which are rebuilt.
+template <class Candidate>
+__device__ void measure_samples(BlockSearchMemory& memory, const BlockPlace& block,
+                                const TrialShape& shape, int tried) {
+    const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
+    const int trials = tried << shape.slots_log2;
+    TrialMemory& trial = memory.trial;
     for (int i = threadIdx.x; i < trials << (a + b); i += kBlockThreads) {
         const int t = i >> (a + b), at = i & (area - 1);
-        int difference = 0;
-        if (!trial.trials[t].skipped)
-            difference = memory.source_at(block, at >> b, at & (width - 1)) -
-                         rebuilt_sample<Candidate>(memory, block, shape, t, at);
-        add_by_key(trial.distortions, t, difference * difference, shape.uniform());
+        if (trial.trials[t].skipped) continue;
+        const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
+                               rebuilt_sample<Candidate>(memory, block, shape, t, at);
+        add_to(trial.errors[t], uint32_t(difference * difference));
     }
     __syncthreads();
 }
@@ -414,6 +488,12 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
                                      const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
     const int slots = shape.slots();
+    const bool weighs = memory.picture.tools.quantisation_matrix;
+    const auto error = [&](int n, int t) {
+        const int64_t own = int64_t(trial.errors[t]);
+        return weighs ? weighed((trial.rests[n] + own) >> 2, trial.weight)
+                      : own << kCostFractionBits;
+    };
     if (threadIdx.x == 0) {
         trial.cost = bound;
         trial.best = -1;
@@ -426,8 +506,7 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
                 trial.node = pack_block(kLeaf, mode, kBare, 0);
             }
             for (int t = n * slots; t < (n + 1) * slots; ++t) {
-                const int64_t cost =
-                    trial.trials[t].cost + (int64_t{trial.distortions[t]} << kCostFractionBits);
+                const int64_t cost = trial.trials[t].cost + error(n, t);
                 if (trial.trials[t].skipped || cost >= trial.cost) continue;
                 if (is_trellis_pruned(memory) &&
                     trial.trials[t].estimate / 100 * kTrellisPercent >= trial.cost)
@@ -471,11 +550,22 @@ __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& b
     const TrialShape shape(memory.picture.tools, block);
     predict_candidates<Candidate>(memory, block, tried);
     transform_candidates<Candidate>(memory, block, shape, tried);
+    measure_predictions(memory, block, tried);
     if (memory.picture.effort.hopeless < kAlways) drop_hopeless(memory, shape, costs, tried);
     choose_trial_levels<Candidate>(memory, shape, costs, tried, bound);
-    rebuild_trials<Candidate>(memory, block, shape, tried);
+    const bool weighs = memory.picture.tools.quantisation_matrix;
+    if (weighs) {
+        measure_levels<Candidate>(memory, shape, tried);
+    } else {
+        rebuild_trials<Candidate>(memory, block, shape, 0, tried << shape.slots_log2);
+        measure_samples<Candidate>(memory, block, shape, tried);
+    }
     take_cheapest(memory, shape, costs, tried, bound);
-    return memory.trial.best < 0 ? kNever : memory.trial.cost;
+    const int best = memory.trial.best;
+    if (best < 0) return kNever;
+    if (weighs && kind_of(memory.trial.node) == kTransformed)
+        rebuild_trials<Candidate>(memory, block, shape, best, best + 1);
+    return memory.trial.cost;
 }
 
 // Finds the cheapest way to code a block as a leaf; returns its cost, kNever if it is not below the

@@ -7,7 +7,7 @@
 namespace mmp {
 
 // RD cost of a block by a mode of the rough search, with levels chosen under the current models.
-// `start` is the offset of the block's levels in the team's array, `shared` the offset of its
+// `start` is the offset of the block's levels in the worker's array, `shared` the offset of its
 // coefficients in the launch's array, and `margins` the offset of its magnitudes.
 __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const BlockPlace& block,
                                       int64_t energy, int64_t start, int64_t shared,
@@ -31,7 +31,10 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
         kept += value * value - rest * rest;
         scan.set(scan.at(k), 0);
     }
-    return residual_cost(chosen.cost, energy, kept >> 2);
+    const Canvas& canvas = memory.canvas;
+    const int weight = weight_in(memory.picture, {canvas.row + block.row,
+                                                  canvas.column + block.column, a, b});
+    return residual_cost(chosen.cost, energy, weighed(kept >> 2, weight));
 }
 
 // Estimates the costs of the rough search's modes under the current models.
@@ -51,7 +54,7 @@ __device__ inline void price_rough(BlockSearchMemory& memory, int slot) {
         cost = kNever;
         if (r >= room.rough_modes[first].count) continue;
         const RoughResidual residual = room.residuals[first * rough + r];
-        const int64_t energy = int64_t{residual.energy} << kCostFractionBits;
+        const int64_t energy = residual.energy;
         int64_t coded;
         if (picture.effort.rounded) {
             coded = residual_cost(estimated_rate(residual.bits, memory.costs.plain), energy,
