@@ -140,7 +140,7 @@ PLAIN_EFFORTS = {
 """The efforts of backend reference, without shortcuts."""
 
 
-ON_DEVICE: Mapping[str, Any] = {"ternary": -1, "settled": 0}
+ON_DEVICE: Mapping[str, Any] = {"settled": 0}
 """Fields that are others on a CUDA device, which surveys all blocks before it knows any model."""
 
 

@@ -74,7 +74,7 @@ extern "C" __device__ int64_t block_bytes[] = {sizeof(BlockModels), sizeof(Worke
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
     search_blocks(const BlockPicture* pictures, const SearchRoom* given, int first, int last) {
     BlockSearchMemory& memory = search_memory();
-    enter_room(*given, blockIdx.x, pictures->effort);
+    enter_room(*given, blockIdx.x);
     const SearchRoom& room = memory.room;
     const BlockPicture& picture = memory.picture;
     Search search;

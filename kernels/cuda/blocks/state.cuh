@@ -64,9 +64,8 @@ struct ScanPlace {
           frequency(packed >> 21 & 3),
           line(packed >> 23) {}
 };
-// Most magnitudes of all blocks of one shape in a fragment; 4x4 blocks have the most, because of
-// the padding.
-constexpr int kMarginArea = kMaxBlockArea / 16 * 36;
+// Coefficients of all blocks of one shape in a fragment, most of which overlap.
+constexpr int kShapeArea = 4 * kMaxBlockArea;
 constexpr int kMostMargins = (kCodedSide + 2) * (kCodedSide + 2);
 
 // Window: the part of the decoded picture around a fragment that the template search reads. Each
@@ -126,15 +125,26 @@ MMP_HD int earlier_sample(const BlockPicture& picture, int which, int row, int c
     return picture.earlier[which][int64_t{row} * picture.shown_width + column];
 }
 
+// Whether ternary splits are searched.
+MMP_HD constexpr bool has_ternary(const BlockPicture& picture) {
+    return picture.tools.ternary && picture.effort.ternary >= 0;
+}
+// Place of the coefficients of a block among those of its shape.
+MMP_HD constexpr int place_in_shape(const BlockPlace& block) {
+    const int down = larger(block.a - 1, kUnitLog2), across = larger(block.b - 1, kUnitLog2);
+    const int number = (block.row >> down) * (kMaxSide >> across) + (block.column >> across);
+    return number * block.area();
+}
+
 // Whether the rough search examines a block: it lies completely in the fragment and in the picture,
-// and it is not too oblong. `rows` and `columns` count from the fragment's first sample to the end
+// it is not too oblong, and not only ternary splits, which are off, create it. `rows` and `columns` count from the fragment's first sample to the end
 // of the picture.
 MMP_HD constexpr bool is_rough_searched(const BlockPicture& picture, const BlockPlace& block, int rows,
                                   int columns) {
     const int side = 1 << picture.tools.fragment_log2;
     return block.row + block.height() <= smaller(side, rows) &&
            block.column + block.width() <= smaller(side, columns) &&
-           !too_long(block, picture.effort);
+           !too_long(block, picture.effort) && (has_ternary(picture) || is_aligned(block));
 }
 
 // Results of the rough search for a block, besides its promising modes.
@@ -169,9 +179,9 @@ struct SearchRoom {
     RoughModes* rough_modes;      // (chunk, kBlocks)
     RoughResidual* residuals;  // (chunk, kBlocks, rough)
     // Only used if the effort does not round levels:
-    int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
-    int16_t* levels;        // (workers, rough, kShapes, kMaxBlockArea), in scan order
-    uint8_t* magnitudes;    // (workers, rough, kShapes, kMarginArea), zeroed after use
+    int16_t* coefficients;  // (chunk, rough, kShapes, kShapeArea)
+    int16_t* levels;        // (workers, kBlockThreads, kMaxCoded), in scan order
+    uint8_t* magnitudes;    // (workers, kBlockThreads, kMostMargins), zeroed after use
     uint8_t* own;           // (workers, worker_bytes): memory of each worker, see memory.cuh
     int64_t worker_bytes;
 };

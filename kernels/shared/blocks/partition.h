@@ -69,38 +69,29 @@ MMP_HD constexpr bool is_aligned(const BlockPlace& block) {
     return !(block.row & (block.height() - 1)) && !(block.column & (block.width() - 1));
 }
 
-// Block numbers within a fragment. The intervals of a side are numbered as a binary heap: 0 is the
-// whole side of 64 samples, 1 and 2 are its halves, 3 to 6 its quarters, and so on. A block number
-// combines the numbers of its row interval and its column interval.
-constexpr int kHeap = 2 * (kMaxSide >> kUnitLog2) - 1;
-constexpr int kBlocks = kHeap * kHeap;
+// Block numbers within a fragment, which combine the numbers of a row interval and of a column
+// interval. An interval begins at a multiple of half its length, at least of a unit, because of the
+// parts of ternary splits: there is 1 interval of 64 samples, 3 of 32, 7 of 16, 15 of 8 and 16 of 4.
+constexpr int kIntervals = 42, kBlocks = kIntervals * kIntervals;
 
-MMP_HD constexpr int heap_number(int start, int log2) {
-    return (1 << (kMaxSideLog2 - log2)) - 1 + (start >> log2);
+MMP_HD constexpr int first_interval(int log2) {
+    return (2 << (kMaxSideLog2 - log2)) - 2 - (kMaxSideLog2 - log2);
 }
-
+MMP_HD constexpr int interval_number(int start, int log2) {
+    return first_interval(log2) + (start >> larger(log2 - 1, kUnitLog2));
+}
 // Number of a block whose row and column are relative to the fragment's first sample.
 MMP_HD constexpr int block_number(const BlockPlace& block) {
-    return heap_number(block.row, block.a) * kHeap + heap_number(block.column, block.b);
-}
-
-// Block numbers that also cover the parts of ternary splits. An interval begins at a multiple of
-// half its length, at least of a unit: there is 1 interval of 64 samples, 3 of 32, 7 of 16, 15 of 8
-// and 16 of 4.
-constexpr int kPlacedSides = 42, kPlacedBlocks = kPlacedSides * kPlacedSides;
-
-MMP_HD constexpr int placed_side(int start, int log2) {
-    const int larger_sides = (2 << (kMaxSideLog2 - log2)) - 2 - (kMaxSideLog2 - log2);
-    return larger_sides + (start >> larger(log2 - 1, kUnitLog2));
-}
-MMP_HD constexpr int placed_number(const BlockPlace& block) {
-    return placed_side(block.row, block.a) * kPlacedSides + placed_side(block.column, block.b);
+    return interval_number(block.row, block.a) * kIntervals + interval_number(block.column, block.b);
 }
 
 MMP_HD BlockPlace block_of(int number) {
-    const int down = number / kHeap + 1, across = number % kHeap + 1;
-    const int a = kMaxSideLog2 - floor_log2(down), b = kMaxSideLog2 - floor_log2(across);
-    return {(down << a) - kMaxSide, (across << b) - kMaxSide, a, b};
+    const int down = number / kIntervals, across = number % kIntervals;
+    int a = kMaxSideLog2, b = kMaxSideLog2;
+    while (a > kMinSideLog2 && down >= first_interval(a - 1)) --a;
+    while (b > kMinSideLog2 && across >= first_interval(b - 1)) --b;
+    return {(down - first_interval(a)) << larger(a - 1, kUnitLog2),
+            (across - first_interval(b)) << larger(b - 1, kUnitLog2), a, b};
 }
 
 }  // namespace mmp

@@ -19,7 +19,6 @@ from mmpcodec.backends.cpu import (
 )
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
-from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
 from mmpcodec.backends.cuda.decoding.borders import DeviceBorderFilter
 from mmpcodec.backends.cuda.decoding.tiles import decode_tiles, start_tiles
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
@@ -34,11 +33,8 @@ from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools, TreeTools
+from mmpcodec.tools import BlockTools, Tools, TreeTools
 from mmpcodec.trace import Coded
-
-_FILTERS = "fixed_filters", "post_filter", "cross_component_filter"
-"""Tools of predicted blocks that run after the search."""
 
 
 class CudaBackend(NativeEstimates):
@@ -55,7 +51,7 @@ class CudaBackend(NativeEstimates):
 
     name = "cuda"
     own_search = "predicted blocks"
-    missing = frozenset([*BLOCK_TOOLS, "displaced_blocks"]).difference(CODED_TOOLS, _FILTERS)
+    missing = frozenset(["displaced_blocks"])
     decodes_tiles = True
     reads_device_arrays = True
     batches = True
@@ -80,12 +76,7 @@ class CudaBackend(NativeEstimates):
         if isinstance(tools, TreeTools):
             return "copies of displaced blocks" if are_copies(tools) else None
         assert isinstance(tools, BlockTools)
-        if tools.trees:
-            return "trees among predicted blocks"
-        rows = (row for row in BLOCK_TOOLS.values() if row.name in self.missing)
-        if names := [row.title for row in rows if getattr(tools, row.name) != row.default]:
-            return f"predicted blocks with {', '.join(names)}"
-        return None
+        return "trees among predicted blocks" if tools.trees else None
 
     def describe(self) -> str:
         import cupy

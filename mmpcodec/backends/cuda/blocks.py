@@ -13,9 +13,9 @@ from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import BlockEffort
 from mmpcodec.backends.cpu import bits_of
 from mmpcodec.backends.cuda.blocks_state import (
-    BLOCKS,
     PICTURE_DTYPE,
     ROOM_DTYPE,
+    THREADS,
     TICKET_DTYPE,
     Arrays,
     Crew,
@@ -27,6 +27,7 @@ from mmpcodec.backends.cuda.blocks_state import (
     make_tables,
     make_tickets,
     place_arrays,
+    rough_steps,
 )
 from mmpcodec.backends.cuda.decoding.tables import states_on
 from mmpcodec.backends.cuda.native_tools import states_offset
@@ -46,7 +47,6 @@ from mmpcodec.trace import Coded, Trace
 MOST_TICKETS = 4096
 """Most fragments of one launch."""
 LEAST_CREW = Crew(workers=1, chunk=1)
-THREADS = 128
 SPARE = 1 << 16
 """Bytes of device memory that stay free, because allocations are rounded up."""
 PAUSE = 0.002
@@ -115,15 +115,6 @@ def crew_for(
         else:
             crew = Crew(max(1, crew.workers // 2), max(1, crew.chunk // 2))
     return crew
-
-
-def _rough_steps(effort: BlockEffort) -> Sequence[int]:
-    """Return the launches of the rough search: the factors between the sides of blocks, as log2.
-
-    The modes of long blocks are those of shorter ones, unless the rough search tests every angle;
-    -1 stands for all blocks at once.
-    """
-    return [-1] if effort.every_angle else range(effort.elongation + 1)
 
 
 def _fragments_of(task: PlaneTask, tools: BlockTools) -> FragmentMap:
@@ -279,6 +270,8 @@ class BlockGroup:
 
     def _launch(self) -> Any:
         """Start all kernels; returns the event of their end."""
+        import cupy
+
         load = partial(kernels.function, device=self.device)
         coarsen = load(
             "blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2, shared_bytes=0
@@ -295,14 +288,15 @@ class BlockGroup:
         )
         rows, columns = (-(-max(sides) // COARSE_SIZE) for sides in zip(*self.shapes, strict=True))
         coarsen((columns, rows, len(self.shapes)), (self.states,))
+        steps = [cupy.asarray(step) for step in rough_steps(self.tools, self.effort)]
         tickets, chunk = len(self.shared["tickets"]), self.crew.chunk
         for first in range(0, tickets, chunk):
             last = min(first + chunk, tickets)
             taken = self.shared["taken"]
             taken.data.memset_async(0, taken.nbytes, self.stream)
-            for apart in _rough_steps(self.effort):
-                numbers = np.int32(first), np.int32(apart)
-                rough_search((BLOCKS, last - first), (self.states, self.room, *numbers))
+            for step in steps:
+                arguments = self.states, self.room, np.int32(first), step
+                rough_search((len(step), last - first), arguments)
             arguments = self.states, self.room, np.int32(first), np.int32(last)
             search((self.crew.workers,), arguments)
         return self.stream.record()

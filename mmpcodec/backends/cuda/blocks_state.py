@@ -38,12 +38,21 @@ SHAPES = [(height, width) for height in SIDES for width in SIDES]
 MAX_CODED = MOST_FREQUENCIES**2
 MOST_PLANES = 2
 """Most earlier planes that predict a plane."""
-HEAP = 2 * (MAX_SIDE // UNIT) - 1
-BLOCKS = HEAP**2
+INTERVALS = [
+    (start, side)
+    for side in reversed(SIDES)
+    for start in range(0, MAX_SIDE - side + 1, max(side // 2, UNIT))
+]
+"""First sample and length of each side that a block of a fragment can have."""
+BLOCKS = len(INTERVALS) ** 2
 """Blocks of a fragment, of all sizes at all places."""
 PLAN_NODES = 2 * (MAX_SIDE // UNIT) ** 2 - 1
 MOST_ROUGH = 4
 MOST_LINES = 94
+MARGINS = (MOST_FREQUENCIES + 2) ** 2
+"""Most magnitudes of a block, with the padding."""
+THREADS = 128
+"""Threads of a CUDA block of the search."""
 ALIGNMENT = 256
 LAG = 2 << MAX_LOG2
 """Number of samples that a row of fragments is behind the row above."""
@@ -71,19 +80,6 @@ TABLES_DTYPE = np.dtype(
         ("radii", "u1", (decoding.PLAIN, decoding.PLAIN)),
     ]
 )
-CODED_TOOLS = (
-    *("fragment_size", "templates", "step", "dictionary", "pdpc", "initial_states"),
-    *(
-        "cross_component",
-        "dependent",
-        "fine_contexts",
-        "trained_transforms",
-        "border_sines",
-        "transform_skip",
-    ),
-    *("delta_step", "quantisation_matrix"),
-)
-"""Tools of predicted blocks that the device knows."""
 POINTERS = (
     "tables",
     "rates",
@@ -213,10 +209,34 @@ def make_tables() -> np.ndarray:
         tables["trellis"][number, : len(places)] = _trellis(height, width)
     for name in ("trained", "low_rows", "low_scanned", "radii"):
         tables[name] = decoding.make_tables()[name]
-    sides = np.array([MAX_SIDE >> ((heap + 1).bit_length() - 1) for heap in range(HEAP)])
-    coded = np.minimum(sides, MOST_FREQUENCIES)
+    coded = np.minimum([side for _, side in INTERVALS], MOST_FREQUENCIES)
     tables["by_area"] = np.argsort(-np.outer(coded, coded).ravel(), kind="stable")
     return tables
+
+
+def rough_steps(tools: BlockTools, effort: BlockEffort) -> list[np.ndarray]:
+    """Return the numbers of the blocks that each launch of the rough search examines.
+
+    Unless the rough search tests every angle, the modes of oblong blocks are those of less oblong
+    ones, and the modes of blocks that only ternary splits create are those of others.
+
+    Returns
+    -------
+    list of (N,) uint16 arrays
+    """
+    starts, sides = np.array(INTERVALS).T
+    inside = starts + sides <= tools.fragment_size
+    aligned = starts % sides == 0
+    logs = np.log2(sides).astype(int)
+    apart = np.abs(np.subtract.outer(logs, logs))
+    possible = np.outer(inside, inside) & (apart <= effort.elongation)
+    usual = possible & np.outer(aligned, aligned)
+    steps = [usual & (apart == each) for each in range(apart.max() + 1)]
+    if effort.every_angle:
+        steps = [usual]
+    if tools.ternary and effort.ternary >= 0:
+        steps.append(possible & ~usual)
+    return [np.flatnonzero(step).astype(np.uint16) for step in steps if step.any()]
 
 
 Arrays = dict[str, tuple[np.dtype, tuple[int, ...]]]
@@ -248,18 +268,18 @@ def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) 
 
 def arrays_of_room(tickets: int, crew: Crew, effort: BlockEffort, sizes: DeviceBytes) -> Arrays:
     """Return the types and shapes of the arrays that all pictures share."""
-    rough, area, shapes = effort.rough, MAX_SIDE**2, len(SHAPES)
+    rough, shapes = effort.rough, len(SHAPES)
     chosen = 0 if effort.rounded else rough
-    margins = area // UNIT**2 * (UNIT + 2) ** 2
+    threads = 0 if effort.rounded else THREADS
     arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
         "tickets": (TICKET_DTYPE, (tickets,)),
         "taken": ("u4", (crew.chunk,)),
         "modes": ("u8", (crew.chunk, BLOCKS)),
         "rough_modes": (ROUGH_DTYPE, (crew.chunk, BLOCKS)),
         "residuals": (RESIDUAL_DTYPE, (crew.chunk, BLOCKS, rough)),
-        "coefficients": ("i2", (crew.chunk, chosen, shapes, area)),
-        "levels": ("i2", (crew.workers, chosen, shapes, area)),
-        "magnitudes": ("u1", (crew.workers, chosen, shapes, margins)),
+        "coefficients": ("i2", (crew.chunk, chosen, shapes, 4 * MAX_SIDE**2)),
+        "levels": ("i2", (crew.workers, threads, MAX_CODED)),
+        "magnitudes": ("u1", (crew.workers, threads, MARGINS)),
         "own": ("u1", (crew.workers, sizes.worker)),
     }
     return {name: (np.dtype(kind), size) for name, (kind, size) in arrays.items()}

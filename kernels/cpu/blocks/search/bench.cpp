@@ -27,7 +27,7 @@ BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>&
       effort_(effort),
       rough_search_(rough_search),
       trees_(trees),
-      latest_(kPlacedBlocks) {}
+      latest_(kBlocks) {}
 
 template <class Sample>
 void BlockBench<Sample>::start(const BlockPlace& fragment, int32_t step,

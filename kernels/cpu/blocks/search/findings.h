@@ -38,7 +38,7 @@ struct Finding {
 template <class Sample>
 class Findings {
 public:
-    Findings() : findings_(kPlacedBlocks * kMost), counts_(kPlacedBlocks) {}
+    Findings() : findings_(kBlocks * kMost), counts_(kBlocks) {}
 
     void clear() { std::fill(counts_.begin(), counts_.end(), 0); }
 

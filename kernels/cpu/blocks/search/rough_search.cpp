@@ -19,8 +19,8 @@ RoughSearch<Sample>::RoughSearch(const Sample* source, const BlockPicture<Sample
       weights_(weights),
       effort_(effort),
       trees_(trees),
-      seen_(kPlacedBlocks),
-      found_(kPlacedBlocks) {}
+      seen_(kBlocks),
+      found_(kBlocks) {}
 
 template <class Sample>
 int64_t RoughSearch<Sample>::split_cost(const BlockPlace& block, int flag) const {

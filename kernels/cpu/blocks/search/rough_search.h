@@ -18,7 +18,7 @@ namespace mmp {
 
 // Block number within the fragment that begins at (row, column).
 inline int number_in(const BlockPlace& block, int row, int column) {
-    return placed_number({block.row - row, block.column - column, block.a, block.b});
+    return block_number({block.row - row, block.column - column, block.a, block.b});
 }
 
 struct ModeRanking;

@@ -57,6 +57,8 @@ struct RoughBlock {
     __device__ int height() const { return 1 << a; }
     __device__ int width() const { return 1 << b; }
     __device__ int area() const { return 1 << (a + b); }
+    // In coordinates of the fragment.
+    __device__ BlockPlace inside() const { return {row - top, column - left, a, b}; }
     __device__ int pieces_log2() const { return a + b - 2 * kUnitLog2; }
 };
 
@@ -147,7 +149,7 @@ __device__ void rank_modes(RoughMemory& memory, int count) {
 // are less oblong. `rough_modes` holds the rough search's results for the blocks of the fragment.
 __device__ uint64_t inherited_modes(const BlockPicture& picture, const RoughBlock& block,
                                     const RoughModes* rough_modes) {
-    const BlockPlace own{block.row - block.top, block.column - block.left, block.a, block.b};
+    const BlockPlace own = block.inside();
     const int flag = own.b > own.a ? kColumns : kRows;
     uint64_t modes = 0;
     for (int half = 0; half < 2; ++half)
@@ -163,13 +165,39 @@ __device__ uint64_t inherited_modes(const BlockPicture& picture, const RoughBloc
     return modes;
 }
 
+// Best modes of the aligned blocks of equal shape that overlap a block, which only a ternary split
+// creates.
+__device__ uint64_t overlapping_modes(const BlockPicture& picture, const RoughBlock& block,
+                                      const RoughModes* rough_modes) {
+    const BlockPlace own = block.inside();
+    uint64_t modes = 0;
+    for (int row = own.row & -own.height(); row < own.row + own.height(); row += own.height())
+        for (int column = own.column & -own.width(); column < own.column + own.width();
+             column += own.width()) {
+            const BlockPlace other{row, column, own.a, own.b};
+            if (!is_rough_searched(picture, other, picture.height - block.top,
+                                   picture.width - block.left))
+                continue;
+            for (const uint8_t mode : rough_modes[block_number(other)].best)
+                modes |= uint64_t{1} << mode;
+        }
+    return modes;
+}
+
+// Modes that a block inherits from other blocks; all modes for an aligned square.
+__device__ uint64_t modes_around(const BlockPicture& picture, const RoughBlock& block,
+                                 const RoughModes* rough_modes) {
+    if (!is_aligned(block.inside())) return overlapping_modes(picture, block, rough_modes);
+    return block.a == block.b ? ~uint64_t{0} : inherited_modes(picture, block, rough_modes);
+}
+
 // Examines the angles of a block that the effort allows. Returns the number of modes examined.
 __device__ int look_at_angles(const BlockPicture& picture, RoughMemory& memory,
                               const RoughBlock& block, const RoughModes* rough_modes, int count) {
     constexpr uint64_t kEvery = ((uint64_t{1} << kAngles) - 1) << kFirstAngle;
     if (picture.effort.every_angle) return look_at(memory, block, kEvery, count);
-    if (block.a != block.b)
-        return look_at(memory, block, inherited_modes(picture, block, rough_modes) & kEvery, count);
+    if (const uint64_t around = modes_around(picture, block, rough_modes); ~around)
+        return look_at(memory, block, around & kEvery, count);
     const auto difference = [&](int angle) { return memory.sums[kFirstAngle + angle] >> 1; };
     constexpr int kCoarseAngles = 4;
     uint64_t which = 0;
@@ -197,8 +225,7 @@ __device__ uint64_t slow_modes(const BlockPicture& picture, const RoughBlock& bl
     const uint64_t planes =
         planes_modes(picture.tools, {block.row, block.column, block.a, block.b});
     const uint64_t slow = uint64_t{1} << kTemplates | planes;
-    if (!picture.effort.inherited || block.a == block.b) return slow;
-    return slow & inherited_modes(picture, block, rough_modes);
+    return picture.effort.inherited ? slow & modes_around(picture, block, rough_modes) : slow;
 }
 
 // What cross-component prediction reads in the rough search.
@@ -292,8 +319,7 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
     const int rough = picture.effort.rough, strength = picture.tools.quantisation_matrix;
     const BlockPlace placed{block.row, block.column, a, b};
     const int weight = weight_in(picture, placed);
-    const int index = ((block.row - block.top) >> a) * (kMaxSide >> b) +
-                      ((block.column - block.left) >> b);
+    const int first = place_in_shape(block.inside());
     const auto residual = [&](int i, int j) {
         const int at = (i << b) + j;
         return memory.source[at] - memory.prediction[at];
@@ -315,8 +341,7 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
         __syncthreads();
         const uint16_t* order = tables.order[shape];
         int16_t* out = room.coefficients +
-                       ((int64_t{slot} * rough + r) * kShapes + shape) * kMaxBlockArea +
-                       index * block.area();
+                       ((int64_t{slot} * rough + r) * kShapes + shape) * kShapeArea + first;
         for (int i = threadIdx.x; i < 1 << coded_log2; i += kBlockThreads) {
             const int row = i >> columns_log2, column = i & ((1 << columns_log2) - 1);
             int16_t value = coefficient_of(tables, memory.half, b, kCosine, row, column);
@@ -347,11 +372,11 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
 
 }  // namespace
 
-// Searches the blocks whose sides differ by a factor of 2^apart (all blocks if `apart` is negative)
-// in the fragments of the tickets from `first` on. Grid: (kBlocks, tickets); occupancy: five CUDA
-// blocks per multiprocessor.
+// Searches the blocks with these numbers in the fragments of the tickets from `first` on. Grid:
+// (numbers, tickets); occupancy: five CUDA blocks per multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
-    search_roughly(const BlockPicture* pictures, const SearchRoom* rooms, int first, int apart) {
+    search_roughly(const BlockPicture* pictures, const SearchRoom* rooms, int first,
+                   const uint16_t* numbers) {
     __shared__ RoughMemory memory;
     const SearchRoom& room = *rooms;
     const Ticket ticket = room.tickets[first + blockIdx.y];
@@ -359,12 +384,12 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const BlockEffort& effort = picture.effort;
     const int side = 1 << picture.tools.fragment_log2;
     const int top = ticket.row * side, left = ticket.column * side;
-    const BlockPlace place = block_of(blockIdx.x);
+    const int number = numbers[blockIdx.x];
+    const BlockPlace place = block_of(number);
     const int32_t step = independent_step(step_in(picture, fragment_at(picture, top, left)),
                                           picture.tools.dependent);
     const RoughBlock block{top + place.row, left + place.column, place.a, place.b,
                            top,             left,                side,    step};
-    if (apart >= 0 && abs(place.a - place.b) != apart) return;
     if (!is_rough_searched(picture, place, picture.height - top, picture.width - left)) return;
     RoughModes* rough_modes = room.rough_modes + int64_t{blockIdx.y} * kBlocks;
     load_block(picture, memory, block);
@@ -387,8 +412,8 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
         uint64_t promising = 0;
         for (int i = 0; i < min(effort.kept, count); ++i)
             promising |= uint64_t{1} << memory.ranked[i];
-        room.modes[int64_t{blockIdx.y} * kBlocks + blockIdx.x] = promising;
-        rough_modes[blockIdx.x] = {{memory.ranked[0], memory.ranked[1]}, uint8_t(count), 0};
+        room.modes[int64_t{blockIdx.y} * kBlocks + number] = promising;
+        rough_modes[number] = {{memory.ranked[0], memory.ranked[1]}, uint8_t(count), 0};
     }
-    transform_best(picture, room, memory, block, blockIdx.x, blockIdx.y, count);
+    transform_best(picture, room, memory, block, number, blockIdx.y, count);
 }

@@ -39,14 +39,14 @@ __device__ void copy_structure(const T& from, T& to) {
 }
 
 // Sets up this worker's memory for a launch.
-__device__ inline void enter_room(const SearchRoom& given, int worker, const BlockEffort& effort) {
+__device__ inline void enter_room(const SearchRoom& given, int worker) {
     BlockSearchMemory& memory = search_memory();
     copy_structure(given, memory.room);
     __syncthreads();
     if (threadIdx.x == 0) {
         SearchRoom& room = memory.room;
-        room.levels += int64_t{worker} * effort.rough * kShapes * kMaxBlockArea;
-        room.magnitudes += int64_t{worker} * effort.rough * kShapes * kMarginArea;
+        room.levels += int64_t{worker} * kBlockThreads * kMaxCoded;
+        room.magnitudes += int64_t{worker} * kBlockThreads * kMostMargins;
         WorkerMemory& own = *reinterpret_cast<WorkerMemory*>(room.own + worker * room.worker_bytes);
         memory.planes = &own.planes;
         memory.found = &own.found;

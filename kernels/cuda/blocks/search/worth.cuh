@@ -7,16 +7,13 @@
 namespace mmp {
 
 // RD cost of a block by a mode of the rough search, with levels chosen under the current models.
-// `start` is the offset of the block's levels in the worker's array, `shared` the offset of its
-// coefficients in the launch's array, and `margins` the offset of its magnitudes.
 __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const BlockPlace& block,
-                                      int64_t energy, int64_t start, int64_t shared,
-                                      int64_t margins) {
+                                      int64_t energy, const int16_t* coefficients) {
     const SearchRoom& room = memory.room;
     const int a = block.a, b = block.b, step = independent_step(memory.picture.tools);
-    const int16_t* coefficients = room.coefficients + shared;
-    int16_t* levels = room.levels + start;
-    LevelScan scan(*memory.picture.tables, a, b, kSmooth, room.magnitudes + margins);
+    int16_t* levels = room.levels + threadIdx.x * kMaxCoded;
+    LevelScan scan(*memory.picture.tables, a, b, kSmooth,
+                   room.magnitudes + threadIdx.x * kMostMargins);
     const int32_t least = least_coefficient(step);
     int top = min(block.height(), kCodedSide) * min(block.width(), kCodedSide) - 1;
     while (top >= 0 && abs(int(coefficients[top])) <= least) --top;
@@ -60,15 +57,10 @@ __device__ inline void price_rough(BlockSearchMemory& memory, int slot) {
             coded = residual_cost(estimated_rate(residual.bits, memory.costs.plain), energy,
                                   residual.kept);
         } else {
-            const int a = block.a, b = block.b;
-            const int index = (block.row >> a) * (kMaxSide >> b) + (block.column >> b);
-            const int64_t shape = r * kShapes + shape_number(a, b);
-            const int64_t start = shape * kMaxBlockArea + index * block.area();
-            const int rows = min(block.height(), kCodedSide);
-            const int columns = min(block.width(), kCodedSide);
-            coded = chosen_cost(memory, block, energy, start,
-                                int64_t{slot} * rough * kShapes * kMaxBlockArea + start,
-                                shape * kMarginArea + index * (rows + 2) * (columns + 2));
+            const int64_t shape =
+                (int64_t{slot} * rough + r) * kShapes + shape_number(block.a, block.b);
+            coded = chosen_cost(memory, block, energy,
+                                room.coefficients + shape * kShapeArea + place_in_shape(block));
         }
         const int32_t* kind_costs = memory.costs.bit()[kind_model(block.a, block.b, 1)];
         cost = kModeBits * memory.costs.plain +
@@ -103,7 +95,9 @@ __device__ inline void choose_worthwhile(BlockSearchMemory& memory, int slot) {
         for (int i = threadIdx.x; i < kBlocks; i += kBlockThreads) {
             const BlockPlace block = block_of(i);
             if (block.a + block.b != sum || block.a > side || block.b > side) continue;
-            if (max(block.row, block.column) >= 1 << side) continue;
+            if (block.row + block.height() > 1 << side || block.column + block.width() > 1 << side ||
+                (!has_ternary(picture) && !is_aligned(block)))
+                continue;
             if (canvas.is_outside(block)) {
                 whole[i] = least[i] = 0;
                 memory.worth[i] = 0;
@@ -117,21 +111,24 @@ __device__ inline void choose_worthwhile(BlockSearchMemory& memory, int slot) {
                     lowest = min(lowest, memory.found->rough.of_modes[i][r]);
             }
             whole[i] = lowest;
-            for (int flag = kColumns; flag <= kRows; ++flag)
-                if (may_follow(block, flag, picture.effort))
-                    lowest = min(lowest, guess(block, flag));
+            const BlockEffort& effort = picture.effort;
+            const int last = has_ternary(picture) ? kThreeRows : kRows;
+            for (int flag = kColumns; flag <= last; ++flag)
+                if (may_follow(block, flag, effort)) lowest = min(lowest, guess(block, flag));
             least[i] = lowest;
-            const int64_t most = worthwhile_cost(lowest, picture.effort.slack);
+            const int slack = is_aligned(block) ? effort.slack : min(effort.slack, effort.ternary);
+            const int64_t most = worthwhile_cost(lowest, slack);
+            const int64_t most_ternary = worthwhile_cost(lowest, effort.ternary);
             int worth = whole[i] <= most;
-            for (int flag = kColumns; flag <= kRows; ++flag)
-                if (may_follow(block, flag, picture.effort))
-                    worth |= (guess(block, flag) <= most) << flag;
+            for (int flag = kColumns; flag <= last; ++flag)
+                if (may_follow(block, flag, effort))
+                    worth |= (guess(block, flag) <= (is_ternary(flag) ? most_ternary : most)) << flag;
             if (forced) worth = 1 << forced;
             bool matched = (worth & 1) && rough_modes && modes[i] >> kTemplates & 1;
-            for (int flag = kColumns; flag <= kRows; ++flag)
-                for (int half = 0; half < 2 && worth >> flag & 1; ++half) {
-                    const int part = block_number(part_of(block, flag, half));
-                    matched |= memory.worth[part] >> kMatched & 1;
+            for (int flag = kColumns; flag <= last; ++flag)
+                for (int part = 0; part < parts_of(flag) && worth >> flag & 1; ++part) {
+                    const int number = block_number(part_of(block, flag, part));
+                    matched |= memory.worth[number] >> kMatched & 1;
                 }
             memory.worth[i] = uint8_t(worth | matched << kMatched);
         }
