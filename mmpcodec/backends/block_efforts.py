@@ -75,7 +75,7 @@ class BlockEffort:
         Early termination of the rough search: the parts of an aligned square are not estimated, and
         the square is not split, if its estimated cost as a leaf is below the cost of this number of
         bits of probability 1/2; 0 estimates all parts. It has no effect with a dictionary.
-        Not together with ``every_angle``.
+        Only with ``rounded`` levels, and not together with ``every_angle``.
     patience : int
         Number of blocks tried as leaves in a fragment after which ``reserve`` and ``again`` grow by
         one percentage point, by 12 at most; ``again`` stays at most 100. 0 keeps both constant.
@@ -140,12 +140,8 @@ PLAIN_EFFORTS = {
 """The efforts of backend reference, without shortcuts."""
 
 
-ON_DEVICE: Mapping[str, Any] = {"settled": 0}
-"""Fields that are others on a CUDA device, which surveys all blocks before it knows any model."""
-
-
-def block_effort(number: int, samples: int, *, on_device: bool = False) -> BlockEffort:
-    """Return the limits and shortcuts of backend cpu or cuda.
+def block_effort(number: int, samples: int) -> BlockEffort:
+    """Return the limits and shortcuts of backends cpu and cuda.
 
     Parameters
     ----------
@@ -153,11 +149,9 @@ def block_effort(number: int, samples: int, *, on_device: bool = False) -> Block
         Effort, 1 to 9.
     samples : int
         Number of samples of the plane.
-    on_device : bool
-        Whether backend cuda searches.
     """
     effort = EFFORTS[number]
     for most, changes in OF_SMALL_PLANES.get(number, {}).items():
         if samples <= most:
             effort = replace(EFFORTS[number], **changes)
-    return replace(effort, **ON_DEVICE) if on_device else effort
+    return effort

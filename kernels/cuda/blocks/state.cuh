@@ -150,8 +150,8 @@ MMP_HD constexpr bool is_rough_searched(const BlockPicture& picture, const Block
 // Results of the rough search for a block, besides its promising modes.
 struct RoughModes {
     uint8_t best[2];  // modes of least SATD
-    uint8_t count;    // number of modes examined
-    uint8_t unused;
+    uint8_t count;    // number of modes examined; 0: the block is skipped
+    uint8_t settled;  // whether it lies in, or is, a square whose parts are skipped
 };
 
 // Residual that a mode of the rough search leaves, or its estimate.

@@ -3,7 +3,7 @@
 // the rate of optimised levels.
 #pragma once
 
-#include "shared/integers.h"
+#include "shared/blocks/search.h"
 
 // LIMIT(limit, bits): a magnitude above `limit` adds `bits` / 16 bits to the rate.
 #define MMP_LEVEL_LIMITS(LIMIT) \
@@ -39,6 +39,13 @@ MMP_HD constexpr int64_t estimated_rate(int32_t bits, int32_t plain) {
 // estimate of the block.
 MMP_HD constexpr int64_t hopeless_cost(int64_t least, int percent) {
     return least + least / 100 * percent;
+}
+
+// Whether the parts of a square are not estimated (early termination), given the least cost of its
+// error and of its rounded levels. No model counts, so that a device knows it before any block is
+// coded: the mode costs kModeBits bits, the kind one.
+MMP_HD constexpr bool is_cheap(int64_t least, int32_t plain, int settled) {
+    return (kModeBits + 1) * int64_t{plain} + least < int64_t{settled} * plain;
 }
 
 }  // namespace mmp

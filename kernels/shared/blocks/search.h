@@ -13,6 +13,9 @@ constexpr int64_t kNever = int64_t{1} << 61;
 // Most decoded rows above and columns left of a block that its coding depends on, template matching
 // excluded.
 constexpr int kReach = 8;
+// Estimate of a block that the rough search skips. It is below kNever / 2^16, so that the sum over
+// all parts of a fragment, slack included, fits 64 bits.
+constexpr int64_t kSkipped = kNever >> 16;
 constexpr int kModeBits = 5;  // bits that the rough search assumes per mode
 // The trellis almost never reduces the cost of levels below this percentage of their estimate.
 constexpr int kTrellisPercent = 85;

@@ -161,7 +161,7 @@ class CudaBackend(NativeEstimates):
         for i, (height, width) in enumerate(shapes):
             effort = PLAIN_EFFORTS[params.effort]
             if not self.plain:
-                effort = block_effort(params.effort, height * width, on_device=True)
+                effort = block_effort(params.effort, height * width)
             alike.setdefault(effort, []).append(i)
         for effort, own in alike.items():
             for group in _fitting([shapes[i] for i in own], params, effort):

@@ -115,7 +115,7 @@ PICTURE_DTYPE = np.dtype(
     align=True,
 )
 TICKET_DTYPE = np.dtype([("picture", "i4"), ("row", "i4"), ("column", "i4")])
-ROUGH_DTYPE = np.dtype([("best", "u1", 2), ("count", "u1"), ("unused", "u1")])
+ROUGH_DTYPE = np.dtype([("best", "u1", 2), ("count", "u1"), ("settled", "u1")])
 RESIDUAL_DTYPE = np.dtype([("kept", "i8"), ("energy", "i8"), ("bits", "i4"), ("unused", "i4")])
 ROOM_POINTERS = (
     "tickets",
@@ -218,7 +218,8 @@ def rough_steps(tools: BlockTools, effort: BlockEffort) -> list[np.ndarray]:
     """Return the numbers of the blocks that each launch of the rough search examines.
 
     Unless the rough search tests every angle, the modes of oblong blocks are those of less oblong
-    ones, and the modes of blocks that only ternary splits create are those of others.
+    ones, and the modes of blocks that only ternary splits create are those of others. The parts of
+    a square that is settled are skipped.
 
     Returns
     -------
@@ -232,6 +233,9 @@ def rough_steps(tools: BlockTools, effort: BlockEffort) -> list[np.ndarray]:
     possible = np.outer(inside, inside) & (apart <= effort.elongation)
     usual = possible & np.outer(aligned, aligned)
     steps = [usual & (apart == each) for each in range(apart.max() + 1)]
+    if effort.settled:
+        squares = steps.pop(0)
+        steps[:0] = [squares & (sides == side) for side in reversed(SIDES)]
     if effort.every_angle:
         steps = [usual]
     if tools.ternary and effort.ternary >= 0:

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <compare>
 
-namespace mmp {
+#include "shared/blocks/estimate.h"
 
-// Estimate of a block that the rough search skips. It is below kNever / 2^16, so that the sum over
-// all parts of a fragment, slack included, fits 64 bits.
-constexpr int64_t kSkipped = kNever >> 16;
+namespace mmp {
 
 template <class Sample>
 RoughSearch<Sample>::RoughSearch(const Sample* source, const BlockPicture<Sample>& coarse,
@@ -243,19 +241,22 @@ void RoughSearch<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     }
     for (int i = 0; i < 2; ++i) seen.best[i] = uint8_t(candidates[i].mode);
     const int weight = weights_.of(block);
+    const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
+    int64_t least = kNever;
     for (int i = 0; i < std::min(effort_.rough, ranking.count); ++i) {
         const int mode = candidates[i].mode;
         if (angle_of(mode) >= 0) predictor.predict(mode, prediction_of(mode));
-        const int64_t cost = kModeBits * costs.plain +
-                             rough_cost(block, source, prediction_of(mode), step_,
-                                        tools_.quantisation_matrix, weight, coarse_.depth, costs,
-                                        effort_.rounded);
-        seen.predicted = std::min(seen.predicted, cost);
+        const RoughCost cost =
+            rough_cost(block, source, prediction_of(mode), step_, tools_.quantisation_matrix, weight,
+                       coarse_.depth, costs, effort_.rounded);
+        const int64_t coded = std::min(kind_costs[kBare] + cost.bare,
+                                       kind_costs[kTransformed] + cost.transformed);
+        seen.predicted = std::min(seen.predicted, kModeBits * costs.plain + coded);
+        least = std::min({least, cost.bare, cost.transformed});
     }
     for (int i = 0; i < std::min(effort_.kept, ranking.count); ++i)
         seen.modes |= uint64_t{1} << candidates[i].mode;
-    seen.settled = a == b && is_aligned(block) &&
-                   seen.predicted < int64_t{effort_.settled} * costs.plain;
+    seen.settled = a == b && is_aligned(block) && is_cheap(least, costs.plain, effort_.settled);
 }
 
 template <class Sample>

@@ -97,11 +97,10 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
 }
 
 template <class Sample>
-int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, int strength, int weight, Depth<Sample> depth,
-                   const BlockCosts& costs, bool rounded) {
+RoughCost rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
+                     int32_t step, int strength, int weight, Depth<Sample> depth,
+                     const BlockCosts& costs, bool rounded) {
     const int a = block.a, b = block.b, area = block.height() * block.width();
-    const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
     subtract(source, prediction, area, depth, residual);
     const int64_t squares = squared_difference(source, prediction, area, depth);
@@ -111,15 +110,13 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
         energy = weighed(costs.of_coefficients(mmp::weight(coefficients, a, b, strength,
                                                            energy_of(squares, depth)).all),
                          weight);
-    const int64_t bare = kind_costs[kBare] + energy;
     if (rounded)
-        return std::min(bare, kind_costs[kTransformed] +
-                                  estimated_cost(coefficients, a, b, step, energy, weight, costs));
+        return {energy, estimated_cost(coefficients, a, b, step, energy, weight, costs)};
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, kSmooth, step, costs, levels);
-    if (choice.last < 0) return bare;
+    if (choice.last < 0) return {energy, kNever};
     const int64_t kept = weighed(costs.of_coefficients(choice.kept), weight);
-    return std::min(bare, kind_costs[kTransformed] + residual_cost(choice.cost, energy, kept));
+    return {energy, residual_cost(choice.cost, energy, kept)};
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
@@ -128,8 +125,8 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
                                                int64_t, int, const BlockTools&, Depth<Sample>,     \
                                                int16_t (*)[kMaxCoded]);                            \
     template struct Trial<Sample>;                                                                 \
-    template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t, int, int, \
-                                Depth<Sample>, const BlockCosts&, bool);
+    template RoughCost rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t, int,   \
+                                  int, Depth<Sample>, const BlockCosts&, bool);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

@@ -52,12 +52,18 @@ struct Trial {
                       const BlockCosts& costs);
 };
 
-// Estimates the RD cost of a prediction, with or without a residual, from the cosine transform; it
+// Estimated RD cost of a prediction after its mode and kind: without a residual, and with one; kNever
+// if all levels of the residual are 0.
+struct RoughCost {
+    int64_t bare, transformed;
+};
+
+// Estimates the RD cost of a prediction from the cosine transform; it
 // ignores the rounding of the inverse transform. Levels are chosen as for a smooth mode, or rounded
 // if `rounded`. `strength` is the strength of the quantisation matrix, with which the weight of the
 // block counts.
 template <class Sample>
-int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
+RoughCost rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
                    int32_t step, int strength, int weight, Depth<Sample> depth,
                    const BlockCosts& costs, bool rounded);
 

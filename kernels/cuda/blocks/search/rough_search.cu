@@ -21,6 +21,7 @@ struct RoughMemory {
     int32_t squares;                 // of the residual
     unsigned long long coded, kept;  // of its coefficients, before and after division by weights
     RoundedLevels rounded;
+    int64_t least;  // least cost of the error or the rounded levels of a mode
     uint8_t source[kMaxBlockArea];
     uint8_t slow[kSlowModes][kMaxBlockArea];  // predictions by the slow modes
     TemplateMemory templates[kBlockWarps];
@@ -53,6 +54,7 @@ struct RoughBlock {
     int row, column, a, b;
     int top, left, side;  // of its fragment
     int32_t step;         // equivalent step of independent levels
+    int32_t plain;        // cost of a bit
 
     __device__ int height() const { return 1 << a; }
     __device__ int width() const { return 1 << b; }
@@ -189,6 +191,23 @@ __device__ uint64_t modes_around(const BlockPicture& picture, const RoughBlock& 
                                  const RoughModes* rough_modes) {
     if (!is_aligned(block.inside())) return overlapping_modes(picture, block, rough_modes);
     return block.a == block.b ? ~uint64_t{0} : inherited_modes(picture, block, rough_modes);
+}
+
+// Whether a block lies in an aligned square that is settled, so that the rough search skips it.
+__device__ bool is_settled(const BlockPicture& picture, const RoughBlock& block,
+                           const RoughModes* rough_modes) {
+    const BlockPlace own = block.inside();
+    const int last_row = own.row + own.height() - 1, last = own.column + own.width() - 1;
+    for (int log2 = max(own.a, own.b); log2 <= picture.tools.fragment_log2; ++log2) {
+        const int start = -1 << log2;
+        if ((own.row ^ last_row) & start || (own.column ^ last) & start) continue;
+        const BlockPlace square{own.row & start, own.column & start, log2, log2};
+        if (square.a == own.a && square.b == own.b) continue;
+        return is_rough_searched(picture, square, picture.height - block.top,
+                                 picture.width - block.left) &&
+               rough_modes[block_number(square)].settled;
+    }
+    return false;
 }
 
 // Examines the angles of a block that the effort allows. Returns the number of modes examined.
@@ -363,8 +382,12 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
                                                 memory.coded, memory.kept)
                                          .all >> 2,
                                  weight);
-            room.residuals[(int64_t{slot} * kBlocks + number) * rough + r] = {
-                weighed(memory.rounded.energy(), weight), energy, memory.rounded.rate(), 0};
+            const RoughResidual residual{weighed(memory.rounded.energy(), weight), energy,
+                                         memory.rounded.rate(), 0};
+            room.residuals[(int64_t{slot} * kBlocks + number) * rough + r] = residual;
+            const int64_t coded = residual_cost(estimated_rate(residual.bits, block.plain), energy,
+                                                residual.kept);
+            memory.least = min(r ? memory.least : kNever, min(energy, coded));
         }
         __syncthreads();
     }
@@ -386,12 +409,20 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const int top = ticket.row * side, left = ticket.column * side;
     const int number = numbers[blockIdx.x];
     const BlockPlace place = block_of(number);
-    const int32_t step = independent_step(step_in(picture, fragment_at(picture, top, left)),
-                                          picture.tools.dependent);
-    const RoughBlock block{top + place.row, left + place.column, place.a, place.b,
-                           top,             left,                side,    step};
+    const int fragment = fragment_at(picture, top, left);
+    const int32_t step = independent_step(step_in(picture, fragment), picture.tools.dependent);
+    const auto plain =
+        int32_t(lagrangian(1 << kRateFractionBits, picture.lambdas[fragment]));
+    const RoughBlock block{top + place.row, left + place.column, place.a, place.b, top, left, side,
+                           step,            plain};
     if (!is_rough_searched(picture, place, picture.height - top, picture.width - left)) return;
     RoughModes* rough_modes = room.rough_modes + int64_t{blockIdx.y} * kBlocks;
+    if (effort.settled && is_settled(picture, block, rough_modes)) {
+        if (threadIdx.x) return;
+        room.modes[int64_t{blockIdx.y} * kBlocks + number] = 0;
+        rough_modes[number] = {{kAverage, kPlanar}, 0, true};
+        return;
+    }
     load_block(picture, memory, block);
     const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
     int count = look_at(memory, block, 1 << kAverage | 1 << kPlanar, 0);
@@ -413,7 +444,10 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
         for (int i = 0; i < min(effort.kept, count); ++i)
             promising |= uint64_t{1} << memory.ranked[i];
         room.modes[int64_t{blockIdx.y} * kBlocks + number] = promising;
-        rough_modes[number] = {{memory.ranked[0], memory.ranked[1]}, uint8_t(count), 0};
     }
     transform_best(picture, room, memory, block, number, blockIdx.y, count);
+    if (threadIdx.x) return;
+    const bool settled = place.a == place.b && is_aligned(place) &&
+                         is_cheap(memory.least, plain, effort.settled);
+    rough_modes[number] = {{memory.ranked[0], memory.ranked[1]}, uint8_t(count), settled};
 }

@@ -48,8 +48,9 @@ __device__ inline void price_rough(BlockSearchMemory& memory, int slot) {
         if (!is_rough_searched(picture, block, memory.canvas.rows, memory.canvas.columns)) continue;
         const int64_t first = int64_t{slot} * kBlocks + number;
         int64_t& cost = memory.found->rough.of_modes[number][r];
-        cost = kNever;
-        if (r >= room.rough_modes[first].count) continue;
+        const int modes = room.rough_modes[first].count;
+        cost = modes ? kNever : kSkipped;
+        if (r >= modes) continue;
         const RoughResidual residual = room.residuals[first * rough + r];
         const int64_t energy = residual.energy;
         int64_t coded;
