@@ -51,6 +51,7 @@ struct BlockTables {
     int8_t trained[kModeGroups][2][2][kMostLow][kMostLow];
     uint16_t low_rows[2][kShapes][kMostLow], low_scanned[2][kShapes][kMostLow];
     uint8_t radii[kFlat][kFlat];  // floor(sqrt(u^2 + v^2)) by u and v
+    uint8_t unused[10];           // to a multiple of 16 bytes
 };
 
 // A scan position: index of the coefficient in its block, row by row; index in the magnitudes,

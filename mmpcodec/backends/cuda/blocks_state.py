@@ -78,6 +78,7 @@ TABLES_DTYPE = np.dtype(
         ("low_rows", "u2", (2, len(SHAPES), MOST_LOW)),
         ("low_scanned", "u2", (2, len(SHAPES), MOST_LOW)),
         ("radii", "u1", (decoding.PLAIN, decoding.PLAIN)),
+        ("unused", "u1", 10),
     ]
 )
 POINTERS = (

@@ -19,6 +19,7 @@ from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import blocks, trees
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.cuda.trees_state import trees_dtype
+from mmpcodec.reference.blocks.steps import FragmentMap, fragments_across
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
 
 pytestmark = pytest.mark.gpu
@@ -27,15 +28,9 @@ FULL = {"dictionary_limit": 300, "replacement": True}
 IMAGES = sorted((Path(__file__).parents[3] / "images").glob("*.pgm"))
 
 
-def on_cpu(task, *, plain=False):
-    """Encode on the processor, with the limits of the device's search."""
-    efforts = {n: block_effort(n, task.plane.size, on_device=True) for n in PLAIN_EFFORTS}
-    return CpuBackend(efforts=PLAIN_EFFORTS if plain else efforts).encode(task)
-
-
-def check(picture, params, *, plain=False):
-    task = PlaneTask(picture, params)
-    expected = on_cpu(task, plain=plain)
+def check(picture, params, *, plain=False, **given):
+    task = PlaneTask(picture, params, **given)
+    expected = CpuBackend(efforts=PLAIN_EFFORTS if plain else None).encode(task)
     assert_same(expected, CudaBackend(plain=plain).encode(task), f"cuda, {params}")
 
 
@@ -128,11 +123,14 @@ ONE_BY_ONE = {
     "reserve": 80,
     "again": 95,
     "patience": 40,
+    "settled": 30,
+    "ternary": 20,
 }
 TOGETHER = {
     "inherited": {"every_angle": False},
     "again": {"reserve": 90},
     "patience": {"reserve": 90, "again": 93},
+    "settled": {"every_angle": False, "rounded": True},
 }
 """Shortcuts that others need."""
 
@@ -145,7 +143,8 @@ def test_each_shortcut_of_blocks(name, monkeypatch):
         for number, effort in block_efforts.PLAIN_EFFORTS.items()
     }
     monkeypatch.setattr(block_efforts, "EFFORTS", changed)
-    params = EncodeParams.from_options(40, preset="photo", **BASIC, effort=6)
+    options = {**BASIC, "ternary": True, "effort": 6}
+    params = EncodeParams.from_options(40, preset="photo", **options)
     for path in IMAGES:
         check(pictures.read(path).samples[90:210, 60:230].copy(), params)
 
@@ -162,7 +161,7 @@ def test_sizes_of_blocks(content, shape):
 
 TOOLS = [
     *("pdpc", "initial_states", "dependent", "fine_contexts"),
-    *("trained_transforms", "border_sines", "transform_skip"),
+    *("trained_transforms", "border_sines", "transform_skip", "ternary"),
 ]
 ALL = dict.fromkeys(TOOLS, True)
 
@@ -175,6 +174,52 @@ def test_tools_of_blocks(tools, content):
     for effort, plain in ((1, False), (3, True), (5, False), (8, False)):
         params = EncodeParams.from_options(2, preset="photo", **options, effort=effort)
         check(picture, params, plain=plain)
+
+
+@pytest.mark.parametrize("content", ["natural", "text", "noise"])
+@pytest.mark.parametrize("used", [1, 2])
+def test_modes_from_earlier_planes(used, content):
+    rng = np.random.default_rng(7)
+    earlier = [CONTENT[content](rng, 70, 100) for _ in range(used)]
+    other = CONTENT["natural"](rng, 70, 100)
+    picture = np.clip(150 - 0.4 * earlier[0] + 0.3 * other, 0, 255).astype(np.uint8)
+    options = {**BASIC, **ALL, "cross_component": used}
+    for effort, plain in ((1, False), (2, False), (3, True), (4, False)):
+        params = EncodeParams.from_options(8, preset="photo", **options, effort=effort)
+        check(picture, params, plain=plain, earlier=earlier)
+
+
+@pytest.mark.parametrize("strength", [0, 6, 15])
+@pytest.mark.parametrize("content", ["natural", "text"])
+def test_steps_lambdas_and_weights(content, strength):
+    rng = np.random.default_rng(strength)
+    picture = CONTENT[content](rng, 70, 140)
+    tools = {"delta_step": True, "quantisation_matrix": strength, "transform_skip": not strength}
+    options = {**BASIC, **ALL, **tools, "fragment_size": 32}
+    fragments = fragments_across(picture.shape, 32)
+    given = FragmentMap(
+        rng.integers(-8, 9, fragments).astype(np.int8),
+        rng.random(fragments) < 0.2,
+        rng.integers(4, 65, fragments_across(picture.shape, 8)).astype(np.uint8),
+    )
+    for effort, plain in ((2, False), (3, True), (4, False), (8, False)):
+        params = EncodeParams.from_options(8, preset="photo", **options, effort=effort)
+        check(picture, params, plain=plain, fragments=given)
+
+
+@pytest.mark.parametrize("tune", ["eye", "psnr"])
+@pytest.mark.parametrize("effort", [2, 4])
+def test_files_are_those_of_the_processor(effort, tune):
+    """Colours, tiles and filters as well."""
+    shape = 80, 100
+    planes = [CONTENT["natural"](np.random.default_rng(n), *shape) for n in range(3)]
+    picture = np.stack([planes[0], planes[0] // 2 + planes[1] // 3, 255 - planes[0]], axis=-1)
+    params = EncodeParams.from_options(12, preset="photo", tune=tune, effort=effort)
+    files = [
+        mmpcodec.encode_picture(picture, params, backend=backend, tile_size=64).data
+        for backend in ("cpu", "cuda")
+    ]
+    assert files[0] == files[1]
 
 
 @pytest.mark.parametrize("fragment_size", [16, 64])
@@ -200,9 +245,9 @@ def test_little_memory_leaves_few_workers():
     params = EncodeParams.from_options(30, preset="photo", **BASIC, effort=2)
     CudaBackend().encode(PlaneTask(plane, params))  # allocates tables, which stay
     device = cupy.cuda.Device().id
-    effort = block_effort(params.effort, plane.size, on_device=True)
+    effort = block_effort(params.effort, plane.size)
     needed = blocks.device_bytes(plane.shape, params, device) + blocks.least_bytes(effort, device)
-    expected = on_cpu(PlaneTask(plane, params))
+    expected = CpuBackend().encode(PlaneTask(plane, params))
     for more, workers in ((0, 1), (60 << 20, 4)):
         pool = cupy.cuda.MemoryPool()
         pool.set_limit(size=needed + more)
@@ -236,7 +281,7 @@ def test_batch_of_different_sizes():
     params = EncodeParams.from_options(24, preset="photo", **BASIC, effort=1, fragment_size=32)
     tasks = [PlaneTask(plane, params) for plane in planes]
     for task, coded in zip(tasks, CudaBackend().encode_batch(tasks), strict=True):
-        assert_same(on_cpu(task), coded, f"{task.plane.shape}")
+        assert_same(CpuBackend().encode(task), coded, f"{task.plane.shape}")
 
 
 def test_many_pictures_run_in_groups():
@@ -246,7 +291,7 @@ def test_many_pictures_run_in_groups():
         if picture.shape[0] > 330
     )
     tasks = [PlaneTask(whole[i : i + 30, :40].copy(), EncodeParams(30)) for i in range(300)]
-    expected = [on_cpu(task).payload for task in tasks]
+    expected = [CpuBackend().encode(task).payload for task in tasks]
     calls = []
     coded = CudaBackend().encode_batch(
         tasks, progress=lambda done, total: calls.append((done, total))

@@ -155,7 +155,9 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
     body = """
     printf("nodes %d\\n", mmp::kPlanNodes);
     printf("rough %d\\n", mmp::kMostRough);
-    printf("margins %d\\n", mmp::kMarginArea);
+    printf("margins %d\\n", mmp::kMostMargins);
+    printf("coefficients %d\\n", mmp::kShapeArea);
+    printf("threads %d\\n", mmp::kBlockThreads);
     for (int i = 0; i < mmp::kBlocks; ++i) {
         const mmp::BlockPlace p = mmp::block_of(i);
         printf("%d,%d,%d,%d %d\\n", p.row, p.column, p.height(), p.width(), mmp::block_number(p));
@@ -166,16 +168,15 @@ def test_numbers_of_blocks_are_those_of_the_device(tmp_path):
     assert int(printed.pop("rough")) == blocks_state.MOST_ROUGH
     arrays = blocks_state.arrays_of_room(1, blocks_state.Crew(1, 1), EFFORTS[9], SIZES)
     assert int(printed.pop("margins")) == arrays["magnitudes"][1][-1]
+    assert int(printed.pop("coefficients")) == arrays["coefficients"][1][-1]
+    assert int(printed.pop("threads")) == arrays["levels"][1][1] == blocks_state.THREADS
     blocks = [tuple(map(int, place.split(","))) for place in printed]
     assert list(map(int, printed.values())) == list(range(blocks_state.BLOCKS))
-    sides = blocks_state.SIDES
-    assert sorted(blocks) == sorted(
+    assert blocks == [
         (row, column, height, width)
-        for height in sides
-        for width in sides
-        for row in range(0, 64, height)
-        for column in range(0, 64, width)
-    )
+        for row, height in blocks_state.INTERVALS
+        for column, width in blocks_state.INTERVALS
+    ]
 
 
 def test_tables_hold_transforms_and_scans():
@@ -194,7 +195,7 @@ def test_tables_hold_transforms_and_scans():
         min(height, 32) * min(width, 32) for height, width in blocks_state.SHAPES
     ]
     assert max(tables["scan"].max(axis=1) >> 23) == blocks_state.MOST_LINES - 1
-    sizes = [blocks_state.SIDES[4 - (i + 1).bit_length() + 1] for i in range(blocks_state.HEAP)]
+    sizes = [side for _, side in blocks_state.INTERVALS]
     coded = np.outer(*[np.minimum(sizes, 32)] * 2).ravel()[tables["by_area"]]
     assert (np.diff(coded) <= 0).all()
     assert sorted(tables["by_area"]) == list(range(blocks_state.BLOCKS))
@@ -207,9 +208,9 @@ def test_arrays_of_pictures_do_not_overlap():
     assert arrays["plan_nodes"][1] == (15, blocks_state.PLAN_NODES)
     assert arrays["source"][1] == (72, 132)
     assert arrays["models"][1] == (5, SIZES.models)
-    assert room["coefficients"][1] == (3, 4, 25, 4096)
-    assert room["levels"][1] == (2, 4, 25, 4096)
-    assert room["residuals"][1] == (3, 961, 4)
+    assert room["coefficients"][1] == (3, 4, 25, 4 * 4096)
+    assert room["levels"][1] == (2, 128, 1024)
+    assert room["residuals"][1] == (3, 42 * 42, 4)
     assert room["own"][1] == (2, SIZES.worker)
     for each in (arrays, room):
         offsets, size = blocks_state.place_arrays(each)
@@ -223,7 +224,7 @@ def test_arrays_of_pictures_do_not_overlap():
     assert set(room) | {"stop", "full"} == set(blocks_state.ROOM_POINTERS)
     tools = picture["tools"]
     assert (picture["height"], tools["fragment_log2"], picture["effort"]["tried"]) == (72, 5, 8)
-    assert (picture["root"], tools["step"]) == (768, params.coded_tools.step)
+    assert tools["step"] == params.coded_tools.step
 
 
 @pytest.mark.parametrize("fragment_size", [16, 32, 64])
@@ -240,3 +241,24 @@ def test_a_fragment_comes_after_all_that_it_waits_for(fragment_size):
         assert column == 0 or (picture, row, column - 1) in done
         assert row == 0 or (picture, row - 1, above) in done
         done.add((picture, row, column))
+
+
+def blocks_in(numbers):
+    places = blocks_state.INTERVALS
+    return [(*places[n // len(places)], *places[n % len(places)]) for n in numbers.tolist()]
+
+
+@pytest.mark.parametrize("ternary", [False, True])
+def test_the_rough_search_looks_at_each_block_after_those_it_inherits_from(ternary):
+    tools = EncodeParams.from_options(9, preset="photo", effort=4, ternary=ternary).tools
+    tools = replace(tools, fragment_size=32)
+    steps = blocks_state.rough_steps(tools, replace(EFFORTS[4], elongation=1))
+    assert blocks_in(steps[0]) == [(0, 32, 0, 32)]
+    assert {height for _, height, _, _ in blocks_in(steps[3])} == {4}
+    assert all(height in (2 * width, width / 2) for _, height, _, width in blocks_in(steps[4]))
+    assert [len(step) for step in steps[:5]] == [1, 4, 16, 64, 2 * (2 + 8 + 32)]
+    displaced = {block for step in steps[5:] for block in blocks_in(step)}
+    assert bool(displaced) == ternary
+    assert all(row % height or column % width for row, height, column, width in displaced)
+    every = blocks_state.rough_steps(tools, replace(EFFORTS[9], ternary=-1))
+    assert [len(step) for step in every] == [15 * 15]
