@@ -3,7 +3,7 @@
 A backend codes a plane of samples into a payload, and a payload back into samples. A backend
 writes equal bytes for equal planes and parameters, on every machine, with every number of threads
 and on every device, and all backends decode to equal samples. All write the same bytes, except that
-each has limits and shortcuts of its own in its search for predicted blocks. Every quantity that
+a backend with an ``own_search`` has limits and shortcuts of its own there. Every quantity that
 decides a bit is an integer, and ties break in a stated order: lowest index; leaf before columns
 before rows.
 
@@ -14,7 +14,7 @@ A backend
   trees, samples of 8 to 16 bits by predicted blocks, lossless samples of 1 to 16 bits;
 - states in ``missing`` which tools of presets an encoder leaves out for it;
 - states in class attributes what the caller may use: ``decodes``, ``decodes_tiles``,
-  ``reads_device_arrays``, ``batches``, ``releases_gil``, ``weighs_fragments``;
+  ``reads_device_arrays``, ``batches``, ``releases_gil``;
 - changes no argument and keeps no state between calls, so that any number of threads may call it;
 - prints nothing; calls ``progress(done, total)`` at least once per row of fragments, or every 30 ms
   in ``decode_tiles``, raises ``Cancelled`` when it returns False, and lets its exceptions pass;
@@ -109,8 +109,6 @@ class Backend(ABC):
     other backends, and every backend decodes them to equal samples."""
     missing: frozenset[str] = frozenset()
     """Tools that the backend lacks: an encoder leaves them out of presets."""
-    weighs_fragments = True
-    """Whether a ``PlaneTask`` may have ``fragments``."""
     fixed_filters = FixedFilters()
     post_filter = PostFilter()
     cross_component_filter = CrossComponentFilter()

@@ -95,7 +95,7 @@ ROWS: dict[str, Row] = {
     "cpu": Row(_cpu, {"trees": 0.23e-3, "text": 0.43e-3, "blocks": 0.05e-3, "slow blocks": 0.5e-3}),
     "cuda": Row(
         _cuda,
-        {"trees": 20e-6, "blocks": 0.05e-3, "slow blocks": 0.3e-3},
+        {"trees": 20e-6, "blocks": 0.6e-3, "slow blocks": 2e-3},
         1.5,
         3e-3,
         package="cupy",
@@ -104,8 +104,8 @@ ROWS: dict[str, Row] = {
 }
 """All backends by name, in the order in which "auto" tries those of equal cost.
 
-The costs are those of an H100 and 16 cores of its host for pictures of 512x512 to 2048x2048, with
-the tools of blocks that the device has (2026-11-28).
+The costs of trees are those of an H100, those of blocks of an H200, and 16 cores of their hosts,
+for pictures of 512x512 to 2048x2048 (2026-12-01).
 """
 
 

@@ -50,7 +50,6 @@ class CudaBackend(NativeEstimates):
     """
 
     name = "cuda"
-    own_search = "predicted blocks"
     missing = frozenset(["displaced_blocks"])
     decodes_tiles = True
     reads_device_arrays = True

@@ -11,7 +11,6 @@ import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, ParameterError
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.colour import joined, split
 from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
@@ -186,11 +185,6 @@ def test_backends_check_the_planes_that_they_get(colours):
             CPU.encode(PlaneTask(gray, params, earlier=earlier))
         with pytest.raises(ParameterError, match=r"must be 2 of \(90, 110\)"):
             CPU.decode(b"", gray.shape, params.coded_tools, earlier=earlier)
-
-
-def test_cuda_lacks_them():
-    tools = replace(CudaBackend().able(PRESETS["photo"]), cross_component=1)
-    assert CudaBackend().lacks(tools) == "predicted blocks with cross component"
 
 
 def test_memory_that_decoding_takes_is_bounded(colours):

@@ -15,7 +15,7 @@ from mmpcodec.codec.candidates import fitted, left_out
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.format.container import VERSION
 from mmpcodec.pictures.readers import WholeReader
-from mmpcodec.presets import PRESETS, preset_of, preset_tools
+from mmpcodec.presets import PRESETS, for_eye, preset_of, preset_tools
 from mmpcodec.tools import BlockTools
 
 
@@ -69,15 +69,13 @@ def test_high_efforts_have_ternary_splits(effort, given, ternary):
 
 
 def test_a_device_says_which_tools_it_lacks():
-    cuda, photo = CudaBackend(), PRESETS["photo"]
-    assert cuda.lacks(cuda.able(photo)) is None
-    assert (
-        cuda.lacks(cuda.able(photo, ["cross_component"])) == "predicted blocks with cross component"
-    )
-    assert cuda.lacks(cuda.able(PRESETS["mixed"])) == "trees among predicted blocks"
-    tools = replace(cuda.able(photo), ternary=True)
+    cuda, photo, text = CudaBackend(), preset_tools("photo", 9), PRESETS["text"]
+    assert cuda.able(photo) is photo
+    assert cuda.lacks(for_eye(photo)) is None
+    assert cuda.able(text) == replace(text, displaced_blocks=0)
+    assert cuda.lacks(cuda.able(text, ["displaced_blocks"])) == "copies of displaced blocks"
     able = "take preset photo, text, plain or classic"
-    assert cuda.fault(tools) == f"it has no predicted blocks with ternary; {able}"
+    assert cuda.fault(PRESETS["mixed"]) == f"it has no trees among predicted blocks; {able}"
 
 
 @pytest.fixture
@@ -102,8 +100,8 @@ def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
 
 
 def test_what_a_device_leaves_out_is_named(device):
-    params = EncodeParams.from_options(20, preset="photo")
-    assert {"cross component", "cross component filter"} <= set(left_out(params, "cuda", 8))
+    params = EncodeParams.from_options(20, preset="text")
+    assert left_out(params, "cuda", 8) == ["displaced blocks"]
     assert left_out(params, "auto", 8) == left_out(params, "cpu", 8) == []
     assert left_out(params, "cuda", 12) == []  # samples that it cannot code at all
     assert fitted(params, "cpu", 8) is params

@@ -1,7 +1,6 @@
 """Importance: pixels that matter more, and pixels that alpha hides."""
 
 import io
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, backends
-from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.filling import filled
@@ -144,12 +142,6 @@ def test_what_has_no_steps_is_refused():
     refused("needs predicted blocks and lambda above 0", lam=0)
     params = EncodeParams.from_options(**PHOTO)
     assert with_roi(with_roi(params)) == with_roi(params)
-
-
-def test_a_device_refuses_delta_step():
-    tools = replace(CudaBackend().able(PRESETS["photo"]), delta_step=True)
-    assert CudaBackend().lacks(tools) == "predicted blocks with delta step"
-    assert not PRESETS["photo"].delta_step
 
 
 def test_hidden_pixels_cost_little(rgba):
