@@ -144,17 +144,24 @@ def function(
     return launch
 
 
-def resident_blocks(name: str, entry: str, device: int, threads: int, shared_bytes: int) -> int:
+def resident_blocks(
+    name: str,
+    entry: str,
+    device: int,
+    defines: tuple[str, ...],
+    threads: int,
+    shared_bytes: int,
+) -> int:
     """Return how many blocks of a cooperative kernel run on a multiprocessor at once.
 
     Parameters
     ----------
-    name, entry, device, threads, shared_bytes
+    name, entry, device, defines, threads, shared_bytes
         As in `function`.
     """
     import cupy
 
-    module = load(name, device, (), True)
+    module = load(name, device, defines, True)
     with _LOADING, cupy.cuda.Device(device):
         kernel = module.get_function(entry)
         limit = max(kernel.max_dynamic_shared_size_bytes, shared_bytes)

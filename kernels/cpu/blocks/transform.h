@@ -12,8 +12,6 @@
 
 namespace mmp {
 
-// Most bits beyond 8 that a residual keeps in the forward transform, so that it fits 16 bits.
-constexpr int kMostSeenBits = 7;
 template <class Sample>
 constexpr int seen_bits(Depth<Sample> depth) { return smaller(depth.extra(), kMostSeenBits); }
 

@@ -1,4 +1,5 @@
-// Lagrangian costs of the symbols of a block under the current models, in 1/16 squared error.
+// Lagrangian costs of the symbols of a block under the current models, in 1/16 squared error of
+// samples with 8 + `finer` bits.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -21,7 +22,8 @@ struct BlockCosts {
     int64_t remainder[kRemainderContexts][kMostRemainder + 1];  // by context and group
     int32_t last[kSizes][kLastGroups];  // the last level is in this group or higher
     int32_t plain;
-    int32_t fine;  // whether fine contexts are on
+    int32_t fine;   // whether fine contexts are on
+    int32_t finer;  // bits beyond 8 that costs keep
 
     __device__ const BitCosts& bit() const { return *bits; }
     __device__ int place_of(const ScanPlace& at, int columns_log2, int family) const {
@@ -59,6 +61,7 @@ struct BlockCosts {
         if (threadIdx.x == 0) {
             plain = int32_t(lagrangian(1 << kRateFractionBits, lambda));
             fine = picture.tools.fine_contexts;
+            finer = picture.depth.kept();
         }
         for (int m = threadIdx.x; m < kHeldBitModels; m += kBlockThreads)
             for (int value = 0; value < 2; ++value)

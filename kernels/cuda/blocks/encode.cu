@@ -88,7 +88,9 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
         if (threadIdx.x == 0) {
             BlockPicture& own = memory.picture;
             own.tools.step = step_in(picture, fragment.number());
-            own.lambda_fixed = picture.lambdas[fragment.number()];
+            const int64_t lambda = picture.lambdas[fragment.number()];
+            own.depth.finer = finer_bits(lambda, own.depth.extra());
+            own.lambda_fixed = lambda << 2 * own.depth.finer;
             own.root = root_of(own.lambda_fixed);
             memory.window = picture.tools.templates ? memory.own_window : nullptr;
         }

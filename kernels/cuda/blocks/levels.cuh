@@ -72,7 +72,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
                                              int32_t step, const BlockCosts& costs,
                                              int16_t* levels) {
     const uint64_t inverse = inverse_of(step);
-    const int area = scan.area;
+    const int area = scan.area, finer = kDeep ? costs.finer : 0;
     // `beyond` is the cost of position k as the last one minus the cost of `top` as the last one:
     // the levels after k become 0 and are not coded.
     int64_t beyond = 0, best = kNever, rate = 0;
@@ -82,9 +82,10 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
         const ScanPlace after = scan.at(max(k - 1, 0));
         const int value = coefficients[k], size = abs(value);
         const LevelCosts own(costs, scan, place);
-        const int32_t dropped = coefficient_error<int32_t>(size);
-        int32_t cost = dropped + own.of[0];
-        const int chosen = choose_level(size, step, inverse, own.context, own.of, costs, cost);
+        const auto dropped = coefficient_error<LevelCost>(size, finer);
+        LevelCost cost = dropped + own.of[0];
+        const int chosen =
+            choose_level(size, step, inverse, own.context, own.of, costs, cost, finer);
         levels[k] = int16_t(value < 0 ? -chosen : chosen);
         if (chosen) {
             scan.set(place, chosen);
@@ -118,22 +119,23 @@ __device__ inline ChosenLevels choose_levels_together(LevelScan& scan, int lanes
                                                       const int16_t* coefficients, int32_t step,
                                                       const BlockCosts& costs, int16_t* levels) {
     const uint64_t inverse = inverse_of(step);
-    const int area = scan.area, lane = threadIdx.x % lanes;
+    const int area = scan.area, lane = threadIdx.x % lanes, finer = kDeep ? costs.finer : 0;
     int64_t beyond = 0, best = kNever;
     int last = -1, highest = -1;
     const int first = int(__reduce_max_sync(kAllLanes, uint32_t(top + 1)));
     int end = first ? __ldg(scan.lines + scan.at(first - 1).line + 1) : 0;
     for (int line = first ? scan.at(first - 1).line : -1; line >= 0; --line) {
         const int start = __ldg(scan.lines + line), k = start + lane;
-        int32_t gain = 0, zero_cost_of_one = 0;
+        LevelCost gain = 0;
+        int32_t zero_cost_of_one = 0;
         int chosen = 0;
         if (k < end && k <= top) {
             const ScanPlace place = scan.at(k);
             const int value = coefficients[k], size = abs(value);
             const LevelCosts own(costs, scan, place);
-            const int32_t dropped = coefficient_error<int32_t>(size);
-            int32_t cost = dropped + own.of[0];
-            chosen = choose_level(size, step, inverse, own.context, own.of, costs, cost);
+            const auto dropped = coefficient_error<LevelCost>(size, finer);
+            LevelCost cost = dropped + own.of[0];
+            chosen = choose_level(size, step, inverse, own.context, own.of, costs, cost, finer);
             levels[k] = int16_t(value < 0 ? -chosen : chosen);
             if (chosen) {
                 scan.set(place, chosen);

@@ -26,7 +26,7 @@ struct TriedMode {
         int16_t coefficients[kCoded], levels[kCoded], half[kHalf];
         uint8_t magnitudes[kMargins];
     } slots[kTypes];
-    uint8_t prediction[kArea];
+    Sample prediction[kArea];
 };
 constexpr int kSmallSide = 1 << kMaxSineLog2, kSmallArea = kSmallSide * kSmallSide;
 using SmallCandidate = TriedMode<kTransformTypes, kSmallArea, (kSmallSide + 2) * (kSmallSide + 2),
@@ -40,7 +40,7 @@ MMP_HD constexpr bool is_small(const BlockPlace& block) { return sine_allowed(bl
 // Data of a worker in global memory, which leaves room for more workers in shared memory.
 struct alignas(16) Planes {
     int16_t levels[kMaxSide][kMaxSide];
-    uint8_t slow[kSlowModes][kMaxBlockArea];  // predictions of a block by the slow modes
+    Sample slow[kSlowModes][kMaxBlockArea];  // predictions of a block by the slow modes
     LargeCandidate candidates[kMostTried];
     TrellisRoom trellis[kMostTrials];
     BitCosts bit_costs;
@@ -51,6 +51,7 @@ struct WorkerMemory {
     Planes planes;
     FoundMemory found;
     alignas(16) uint8_t window[kWindowBytes];
+    alignas(16) Sample deep_window[kDeep ? kWindowBytes : 1];
 };
 
 // Levels of a block, for the adaptation of the models.
@@ -73,7 +74,7 @@ struct TrialMemory {
     // differences, and the SATD of its residual.
     int32_t mode_costs[kMostCandidates], sayings[kMostCandidates], sums[kMostCandidates];
     uint8_t ranked[kMostCandidates];
-    int32_t squares[kMostTried];  // squared error of the prediction
+    unsigned long long squares[kMostTried];  // squared error of the prediction
     // With a quantisation matrix: squares of the coefficients of the cosine transform, before and
     // after division by the weights; weighted error of those that are not coded.
     unsigned long long coded[kMostTried], kept[kMostTried];
@@ -99,13 +100,15 @@ struct BlockSearchMemory {
     Line lines[kMostCandidates];
     TrialMemory trial;
     TemplateMemory templates[kSearchers];
-    uint8_t source[kMaxSide][kMaxSide];
+    Sample source[kMaxSide][kMaxSide];
     Planes* planes;
     FoundMemory* found;
     const uint64_t* modes;   // bit mask of the modes that the rough search proposes, by block
     uint8_t worth[kBlocks];  // bit f: flag f is worth a trial; see kMatched
-    uint8_t* own_window;
-    uint8_t* window;         // decoded samples, see kWindowRows; null without templates
+    // The eight most significant bits of decoded samples, see kWindowRows; null without templates.
+    // Whole samples if kDeep.
+    uint8_t *own_window, *window;
+    Sample* deep_window;
     uint32_t shown[kMaxSide / kUnit][kMaxSide / kUnit];  // leaf of each unit; 0: none
     uint32_t around[kFragmentUnits];  // leaf numbers around a block
     uint32_t ticket;
@@ -150,13 +153,30 @@ MMP_HD constexpr int64_t bytes_without_candidates() {
 // View of the window for the template search.
 struct WindowPlaces {
     const uint8_t* window;
+    const Sample* deep_window;
     int row, column;  // of the fragment in the picture
     static constexpr int stride = kWindowColumns;
 
-    __device__ const uint8_t* pointer(int y, int x) const {
-        return window + (y - row + kWindowAbove) * stride + x - column + kWindowLeft;
+    __device__ const uint8_t* pointer(int y, int x) const { return window + place(y, x); }
+    __device__ const Sample* sample(int y, int x) const {
+        return kDeep ? deep_window + place(y, x) : reinterpret_cast<const Sample*>(pointer(y, x));
+    }
+    __device__ int place(int y, int x) const {
+        return (y - row + kWindowAbove) * stride + x - column + kWindowLeft;
     }
 };
+
+// Writes samples to a place of the window.
+struct alignas(4 * sizeof(Sample)) FourSamples {
+    Sample of[4];
+};
+__device__ inline void write_window(BlockSearchMemory& memory, int place, const FourSamples& four) {
+    uint32_t bytes = 0;
+    for (int i = 0; i < 4; ++i)
+        bytes |= uint32_t(four.of[i] >> memory.picture.depth.extra()) << 8 * i;
+    *reinterpret_cast<uint32_t*>(memory.window + place) = bytes;
+    if (kDeep) *reinterpret_cast<FourSamples*>(memory.deep_window + place) = four;
+}
 
 // Returns the end of the decoded columns of the picture in row `lane` of units of the fragment.
 __device__ inline int decoded_end(const BlockSearchMemory& memory) {
@@ -199,11 +219,13 @@ __device__ inline void start_canvas(BlockSearchMemory& memory, int row, int colu
         const bool inside = y >= 0 && x >= 0 && y < picture.height && x < picture.width;
         (&canvas.samples[0][0])[i] = inside ? picture.samples[int64_t{y} * picture.width + x] : 0;
     }
-    for (int i = threadIdx.x; memory.window && i < kWindowBytes; i += kBlockThreads) {
+    for (int i = 4 * threadIdx.x; memory.window && i < kWindowBytes; i += 4 * kBlockThreads) {
         const int y = row - kWindowAbove + i / kWindowColumns;
         const int x = column - kWindowLeft + i % kWindowColumns;
         if (y >= 0 && x >= 0 && y < picture.height && x < picture.width)
-            memory.window[i] = picture.samples[int64_t{y} * picture.width + x];
+            write_window(memory, i,
+                         *reinterpret_cast<const FourSamples*>(
+                             picture.samples + int64_t{y} * picture.width + x));
     }
     for (int i = threadIdx.x; i < kMaxBlockArea; i += kBlockThreads) {
         const int y = min(row + i / kMaxSide, picture.height - 1);

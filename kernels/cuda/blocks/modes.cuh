@@ -95,10 +95,11 @@ __device__ inline void predict_from_planes(BlockSearchMemory& memory, const Bloc
     for (int mode = kCrossComponent; mode < kAllModes; ++mode) {
         if (!(promising >> mode & 1)) continue;
         const PlanesPrediction prediction(memory.fit, CanvasPlanes{canvas, picture},
-                                          picture.tools.cross_component, kSampleBits, placed, mode);
-        uint8_t* out = memory.planes->slow[mode - kTemplates];
+                                          picture.tools.cross_component, picture.depth.bits,
+                                          placed, mode);
+        Sample* out = memory.planes->slow[mode - kTemplates];
         for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
-            out[i] = uint8_t(prediction(i >> block.b, i & (block.width() - 1)));
+            out[i] = Sample(prediction(i >> block.b, i & (block.width() - 1)));
         __syncthreads();
     }
 }
@@ -114,7 +115,7 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
     const uint64_t allowed = allowed_modes(memory, row, column, a, b);
     const uint64_t promising = promising_modes(memory.modes[block_number(block)], likely, allowed);
     const bool matching = promising >> kTemplates & 1;
-    const WindowPlaces places{memory.window, canvas.row, canvas.column};
+    const WindowPlaces places{memory.window, memory.deep_window, canvas.row, canvas.column};
     if (warp == 0)
         price_modes(memory, block, promising, likely, allowed,
                     planes_context(unit_above(canvas, block), unit_left(canvas, block)));
@@ -123,7 +124,7 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
         const int over = known_units(canvas, block.row - 1, block.column, 0, kUnit, units);
         const int beside = known_units(canvas, block.row, block.column - 1, kUnit, 0, units);
         gather_references(canvas, block.row, block.column, a, b, over * kUnit, beside * kUnit,
-                          memory.picture.tools.pdpc, memory.predict);
+                          memory.picture.tools.pdpc, memory.picture.depth, memory.predict);
     }
     if (matching) search_templates(memory, places, row, column, a, b);
     __syncthreads();
@@ -162,7 +163,8 @@ __device__ inline int rank_modes(BlockSearchMemory& memory) {
     const BlockPicture& picture = memory.picture;
     TrialMemory& trial = memory.trial;
     const int count = trial.count;
-    const auto estimate = [&](int n) { return (trial.sums[n] >> 1) + trial.sayings[n]; };
+    const int halved = 1 + picture.depth.coarser();
+    const auto estimate = [&](int n) { return (trial.sums[n] >> halved) + trial.sayings[n]; };
     if (threadIdx.x < count) {
         const int own = estimate(threadIdx.x);
         int rank = 0;

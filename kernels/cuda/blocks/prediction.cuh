@@ -13,15 +13,15 @@ static_assert(kCrossComponent == kTemplates + 1 && kWideCrossComponent == kTempl
 
 // References of a block: samples above it, left of it, and the corner.
 struct References {
-    int16_t above[kReferences], left[kReferences];
-    int16_t corner;
+    WideSample above[kReferences], left[kReferences];
+    WideSample corner;
 };
 
 // Reference line of an angle: samples of its own side from place 1 on, the corner at place 0,
 // projected samples of the other side at negative places. samples[kBefore + k] is place k.
 struct Line {
     static constexpr int kBefore = kMaxSide, kLength = kBefore + 2 * kMaxSide + 4;
-    uint8_t samples[kLength];
+    Sample samples[kLength];
 };
 
 // References of a block, plain and smoothed, and their average.
@@ -29,11 +29,12 @@ struct PredictMemory {
     References plain, smooth;
     int32_t average;
     int32_t pdpc;  // whether the tool of this name is on
+    SampleDepth depth;
 };
 
 // A plane whose samples all count as decoded.
 struct PlaneView {
-    const uint8_t* samples;
+    const Sample* samples;
     int width, height;
 
     __device__ int at(int row, int column) const { return samples[int64_t{row} * width + column]; }
@@ -44,49 +45,50 @@ struct PlaneView {
 // samples left of it; pads by repeating the last one of each side. One warp calls it.
 template <class View>
 __device__ void gather_references(const View& view, int row, int column, int a, int b, int above,
-                                  int left, bool pdpc, PredictMemory& memory) {
+                                  int left, bool pdpc, SampleDepth depth, PredictMemory& memory) {
     const int lane = threadIdx.x % 32, length = (1 << a) + (1 << b);
     const int first = above  ? view.at(row - 1, column)
                       : left ? view.at(row, column - 1)
-                             : kMidLevel;
+                             : depth.middle();
     References& plain = memory.plain;
     int sum = 0;
     for (int i = lane; i < length; i += 32) {
         const int over = above ? view.at(row - 1, column + min(i, above - 1)) : first;
         const int beside = left ? view.at(row + min(i, left - 1), column - 1) : first;
-        plain.above[i] = int16_t(over);
-        plain.left[i] = int16_t(beside);
+        plain.above[i] = WideSample(over);
+        plain.left[i] = WideSample(beside);
         sum += (i < 1 << b ? over : 0) + (i < 1 << a ? beside : 0);
     }
     sum = int(warp_sum(uint32_t(sum)));
     if (lane == 0) {
-        plain.corner = int16_t(above && left ? view.at(row - 1, column - 1) : first);
+        plain.corner = WideSample(above && left ? view.at(row - 1, column - 1) : first);
         memory.average = (sum + length / 2) / length;
         memory.pdpc = pdpc;
+        memory.depth = depth;
     }
     __syncwarp();
     if (length < kSmoothedFrom) return;
     References& smooth = memory.smooth;
     for (int i = lane; i < length; i += 32) {
         const int after = min(i + 1, length - 1);
-        smooth.above[i] = int16_t(
+        smooth.above[i] = WideSample(
             smoothed(i ? plain.above[i - 1] : plain.corner, plain.above[i], plain.above[after]));
-        smooth.left[i] = int16_t(
+        smooth.left[i] = WideSample(
             smoothed(i ? plain.left[i - 1] : plain.corner, plain.left[i], plain.left[after]));
     }
     if (lane == 0)
-        smooth.corner = int16_t(smoothed(plain.above[0], plain.corner, plain.left[0]));
+        smooth.corner = WideSample(smoothed(plain.above[0], plain.corner, plain.left[0]));
 }
 
 // Sample at index k (place k - Line::kBefore) of an angle's line.
-__device__ inline uint8_t line_sample(const PredictMemory& memory, int angle, int a, int b, int k) {
+__device__ inline Sample line_sample(const PredictMemory& memory, int angle, int a, int b, int k) {
     const int slope = angle_slope(angle), length = (1 << a) + (1 << b);
     const References& r = slope == 0 || length < kSmoothedFrom ? memory.plain : memory.smooth;
     const bool turned = angle < kFirstVertical;
     k -= Line::kBefore;
-    if (k > 0) return uint8_t((turned ? r.left : r.above)[min(k, length) - 1]);
-    if (k == 0) return uint8_t(r.corner);
-    return uint8_t((turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1]);
+    if (k > 0) return Sample((turned ? r.left : r.above)[min(k, length) - 1]);
+    if (k == 0) return Sample(r.corner);
+    return Sample((turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1]);
 }
 
 // First index, and exclusive end, of the line samples that an angle uses.
@@ -129,7 +131,7 @@ __device__ inline int blended(int mode, const PredictMemory& memory, int a, int 
     const int weight = blend_weight(along, a, b);
     if (slope == 0) {
         const int side = from_above ? memory.plain.left[i] : memory.plain.above[j];
-        return max(0, min(255, value + ((weight * (side - memory.plain.corner) + 32) >> 6)));
+        return memory.depth.limited(value + ((weight * (side - memory.plain.corner) + 32) >> 6));
     }
     const int moved = (inverse_slope(slope) * (along + 1) + 256) >> 9;
     if (other >= min(from_above ? height : width, height + width - moved)) return value;
@@ -142,7 +144,7 @@ __device__ inline void predict_plainly(int mode, const PredictMemory& memory, co
                                      int b, int row, int column, Piece& piece) {
     piece.turned = false;
     if (mode <= kAverage) {
-        const int value = mode == kConstant ? kMidLevel : memory.average;
+        const int value = mode == kConstant ? memory.depth.middle() : memory.average;
         for (int& sample : piece.sample) sample = value;
         return;
     }
@@ -161,14 +163,14 @@ __device__ inline void predict_plainly(int mode, const PredictMemory& memory, co
     const int down = piece.turned ? column : row, across = piece.turned ? row : column;
     for (int y = 0; y < kUnit; ++y) {
         const int position = (down + y + 1) * slope;
-        const uint8_t* from = line.samples + Line::kBefore + (position >> 5) + across;
+        const Sample* from = line.samples + Line::kBefore + (position >> 5) + across;
         const Taps taps = taps_of(position & 31);
         int near[kUnit + 3];
         for (int i = 0; i < kUnit + 3; ++i) near[i] = from[i];
         for (int x = 0; x < kUnit; ++x) {
             int sum = 32;
             for (int k = 0; k < 4; ++k) sum += taps.weight[k] * near[x + k];
-            piece.sample[y * kUnit + x] = max(0, min(255, sum >> 6));
+            piece.sample[y * kUnit + x] = memory.depth.limited(sum >> 6);
         }
     }
 }
@@ -205,8 +207,8 @@ __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
 // Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. `slow` holds the
 // predictions of the block by the slow modes, kMaxBlockArea apart.
 __device__ inline void write_piece(int mode, const PredictMemory& memory, const Line& line,
-                                   const uint8_t* slow, int a, int b, int row, int column,
-                                   uint8_t* prediction) {
+                                   const Sample* slow, int a, int b, int row, int column,
+                                   Sample* prediction) {
     const int first = (row << b) + column;
     if (mode >= kTemplates) {
         for (int k = 0; k < kUnit * kUnit; ++k) {
@@ -218,18 +220,18 @@ __device__ inline void write_piece(int mode, const PredictMemory& memory, const 
     Piece piece;
     predict_piece(mode, memory, line, a, b, row, column, piece);
     for (int k = 0; k < kUnit * kUnit; ++k)
-        prediction[first + piece.place(k, 1 << b)] = uint8_t(piece.sample[k]);
+        prediction[first + piece.place(k, 1 << b)] = Sample(piece.sample[k]);
 }
 
 // SATD of the 4x4 piece at (row, column) of a block, not yet halved. source(row, column) returns a
 // source sample of the block. `blends`: with PDPC, where this tool is on.
 template <class Source>
 __device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
-                                const uint8_t* slow, int a, int b, int row, int column,
+                                const Sample* slow, int a, int b, int row, int column,
                                 const Source& source, bool blends = true) {
     int difference[kUnit * kUnit];
     if (mode >= kTemplates) {
-        const uint8_t* whole = slow + (mode - kTemplates) * kMaxBlockArea;
+        const Sample* whole = slow + (mode - kTemplates) * kMaxBlockArea;
         for (int k = 0; k < kUnit * kUnit; ++k) {
             const int y = row + k / kUnit, x = column + k % kUnit;
             difference[k] = source(y, x) - whole[(y << b) + x];

@@ -3,6 +3,7 @@
 // mmpcodec/backends/cuda/blocks_state.py defines the same layouts; a test compares the sizes.
 #pragma once
 
+#include "cuda/blocks/sample.cuh"
 #include "cuda/blocks/trained_transforms.cuh"
 #include "shared/blocks/effort.h"
 #include "shared/blocks/models.h"
@@ -16,7 +17,6 @@
 namespace mmp {
 
 constexpr int kBlockThreads = 128;
-constexpr int kSampleBits = 8;
 constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostKept = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostTrials = kTransformTypes * kMostTried;  // of a block: modes and their transform types
@@ -76,19 +76,45 @@ constexpr int kWindowRows = kWindowAbove + kMaxSide + kUnit;
 constexpr int kWindowColumns = kWindowLeft + 2 * kMaxSide;
 constexpr int kWindowBytes = kWindowRows * kWindowColumns;
 
+// Bits of a sample, and how many beyond 8 its costs keep; both are 8 and 0 unless kDeep.
+struct SampleDepth {
+    int32_t bits;
+    int32_t finer;  // see finer_bits()
+
+    MMP_HD constexpr int extra() const { return kDeep ? bits - 8 : 0; }
+    MMP_HD constexpr int most() const { return kDeep ? (1 << bits) - 1 : 255; }
+    MMP_HD constexpr int middle() const { return kDeep ? 1 << (bits - 1) : 128; }
+    MMP_HD constexpr Sample limited(int value) const {
+        return Sample(larger(0, smaller(value, most())));
+    }
+    // Bits beyond 8 that a residual keeps in the forward transform, and those that it drops.
+    MMP_HD constexpr int seen() const { return smaller(extra(), kMostSeenBits); }
+    MMP_HD constexpr int unseen() const { return extra() - seen(); }
+    // Bits beyond 8 that costs drop.
+    MMP_HD constexpr int coarser() const { return kDeep ? extra() - finer : 0; }
+    MMP_HD constexpr int kept() const { return kDeep ? finer : 0; }
+    // The cost of a sum of squared differences of samples, and of squared errors of coefficients in
+    // 1/64 squared error of 8-bit samples.
+    MMP_HD constexpr int64_t of_squares(int64_t sum) const {
+        return sum << kCostFractionBits >> 2 * coarser();
+    }
+    MMP_HD constexpr int64_t of_coefficients(int64_t sum) const { return sum << 2 * kept() >> 2; }
+};
+
 // Constant while a picture is encoded. Each worker keeps a copy in shared memory, with the step, the
-// lambda and its root of the fragment that it searches.
+// lambda, its root and the fineness of costs of the fragment that it searches.
 struct BlockPicture {
     const BlockTables* tables;
     const int32_t* rates;  // log2_rate of every total frequency of a model
     const uint8_t* states;  // trained initial states; null without them
-    const uint8_t* source;
-    const uint8_t* earlier[kMostPlanes];  // planes that predict this one, rows of `shown_width`
+    const Sample* source;
+    const Sample* earlier[kMostPlanes];  // planes that predict this one, rows of `shown_width`
     const int8_t* changes;    // step changes of the fragments
     const int64_t* lambdas;   // of the fragments
     const uint8_t* weights;   // of the cells
-    uint8_t* coarse;   // coarsely quantised source, see coarsen.cu
-    uint8_t* samples;  // decoded samples
+    Sample* coarse;        // coarsely quantised source, see coarsen.cu
+    uint8_t* coarse_bytes;  // its eight most significant bits; `coarse` unless kDeep
+    Sample* samples;       // decoded samples
     Unit* units;
     BlockModels* models;  // by column: models after the latest searched fragment
     uint32_t* done;       // searched fragments of each row of fragments
@@ -100,6 +126,7 @@ struct BlockPicture {
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
     int32_t shown_height, shown_width;
+    SampleDepth depth;
     BlockTools tools;
     int32_t root;
     BlockEffort effort;

@@ -76,7 +76,8 @@ __device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, u
 // Finds the best places in every `searchers`-th pair of rows, from pair `searcher` on. One warp
 // calls it.
 //
-// Rows and columns are coordinates of the picture. view.pointer(row, column) points to a sample;
+// Rows and columns are coordinates of the picture. view.pointer(row, column) points to the eight most
+// significant bits of a sample;
 // view.stride is the distance between rows in samples. Words that begin at columns 0, 4, ... must
 // be aligned. The word before a place, the word after it and the row below it are read. end_of(row)
 // is the exclusive end of the decoded columns; all lanes call it together.
@@ -161,10 +162,11 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     for (int k = 0; k < kLanePlaces; ++k) memory.best[kLanePlaces * lane + k] = best[k];
 }
 
-// Predicts a block by the average of its best places. All threads of the CUDA block call it.
+// Predicts a block by the average of its best places, of which view.sample(row, column) points to the
+// first sample. All threads of the CUDA block call it.
 template <class View>
 __device__ void average_places(const View& view, int row, int column, int a, int b, int most,
-                               int searchers, const TemplateMemory* memory, uint8_t* out) {
+                               int searchers, const TemplateMemory* memory, Sample* out) {
     const int height = 1 << a, width = 1 << b, lane = threadIdx.x % 32;
     uint32_t keys[kLanePlaces];  // error, row, column
 #pragma unroll
@@ -175,7 +177,7 @@ __device__ void average_places(const View& view, int row, int column, int a, int
         keys[k] = best == kNoPlace ? kNoPlace : best << kPlaceColumnsLog2 | at;
     }
     constexpr int kErrorShift = kPlaceRowsLog2 + kPlaceColumnsLog2;
-    const uint8_t* places[kMostTemplates];
+    const Sample* places[kMostTemplates];
     uint32_t furthest = 0;
     int count = 0;
 #pragma unroll
@@ -188,8 +190,8 @@ __device__ void average_places(const View& view, int row, int column, int a, int
         if (n == 0) furthest = furthest_template(error, height, width);
         if (n < most && least != kNoPlace && error <= furthest) ++count;
         const uint32_t number = least % (1 << kErrorShift);
-        places[n] = view.pointer(first_place(row, kTemplateRows) + int(number >> kPlaceColumnsLog2),
-                                 places_from(column) + int(number % (1 << kPlaceColumnsLog2)));
+        places[n] = view.sample(first_place(row, kTemplateRows) + int(number >> kPlaceColumnsLog2),
+                                places_from(column) + int(number % (1 << kPlaceColumnsLog2)));
     }
     for (int i = threadIdx.x; i < height * width; i += kBlockThreads) {
         const int at = (i >> b) * view.stride + (i & (width - 1));
@@ -197,7 +199,7 @@ __device__ void average_places(const View& view, int row, int column, int a, int
 #pragma unroll
         for (int n = 0; n < kMostTemplates; ++n)
             if (n < count) sum += places[n][at];
-        out[i] = uint8_t(sum / count);
+        out[i] = Sample(sum / count);
     }
 }
 

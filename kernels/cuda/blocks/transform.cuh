@@ -5,33 +5,41 @@
 
 namespace mmp {
 
-// Rounded, saturated dot product of 16-bit vectors with strides `x_step` and `y_step`.
-__device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
-                                  int length, int shift) {
+// Rounded dot product of 16-bit vectors with strides `x_step` and `y_step`.
+__device__ inline int32_t whole_product(const int16_t* x, int x_step, const int16_t* y, int y_step,
+                                        int length, int shift) {
     int32_t sum = 1 << (shift - 1);
 #pragma unroll 4
     for (int k = 0; k < length; ++k) sum += int32_t{x[k * x_step]} * y[k * y_step];
-    return int16_t(saturated(sum >> shift));
+    return sum >> shift;
+}
+// The same, saturated.
+__device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
+                                  int length, int shift) {
+    return int16_t(saturated(whole_product(x, x_step, y, y_step, length, shift)));
 }
 
 // Sample (i, j) of a residual, from the inverse column transform.
 __device__ inline int residual_sample(const BlockTables& tables, const int16_t* half, int a, int b,
-                                      int type, int i, int j) {
+                                      int type, int i, int j, SampleDepth depth) {
     const int columns = min(1 << b, kCodedSide);
-    return product(half + i * columns, 1, &tables.basis[type][b - kMinSideLog2][0][j], kMaxSide,
-                   columns, kBasisBits + kCoefficientBits);
+    const int32_t value =
+        whole_product(half + i * columns, 1, &tables.basis[type][b - kMinSideLog2][0][j], kMaxSide,
+                      columns, kBasisBits + kCoefficientBits - depth.extra());
+    // Residuals of the deepest samples do not fit 16 bits.
+    return kDeep && depth.bits > 15 ? value : saturated(value);
 }
 
-// Frequency k of column j of a residual (forward column transform).
+// Frequency k of column j of a residual with 8 + `extra` bits (forward column transform).
 template <class Residual>
 __device__ int16_t column_frequency(const BlockTables& tables, const Residual& residual, int a,
-                                    int type, int k, int j) {
+                                    int type, int k, int j, int extra) {
     const int16_t* basis = tables.basis[type][a - kMinSideLog2][k];
-    constexpr int kShift = kBasisBits - kCoefficientBits;
-    int32_t sum = 1 << (kShift - 1);
+    const int shift = kBasisBits - kCoefficientBits + extra;
+    int32_t sum = 1 << (shift - 1);
 #pragma unroll 4
     for (int i = 0; i < 1 << a; ++i) sum += int32_t{basis[i]} * residual(i, j);
-    return int16_t(saturated(sum >> kShift));
+    return int16_t(saturated(sum >> shift));
 }
 
 // Coefficient (k, l), from the forward column transform.

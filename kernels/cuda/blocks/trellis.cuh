@@ -46,16 +46,17 @@ struct NearestLevels {
     int64_t gain[2];  // cost minus the cost of level 0, without the rate; kFar for level 0
 
     // `weight` is that of errors in the block.
-    __device__ NearestLevels(int size, int32_t step, uint64_t inverse, int quantiser, int weight) {
+    __device__ NearestLevels(int size, int32_t step, uint64_t inverse, int quantiser, int weight,
+                             int finer) {
         const int floor = min(int((size * 2 * inverse) >> 32), kMaxLevel - 2);
         const int upper = 2 * (2 * size - floor * step) >= step;
         const int lower = quantiser ? floor + upper : floor;
-        const int64_t dropped = coefficient_error<int64_t>(size);
+        const int64_t dropped = coefficient_error<int64_t>(size, finer);
         for (int parity = 0; parity < 2; ++parity) {
             const int own = parity ? lower | 1 : lower + (lower & 1);
             const int32_t value = min(((2 * own - quantiser) * step + 2) >> 2, kMaxCoefficient);
             level[parity] = own;
-            const int64_t saved = coefficient_error<int64_t>(value - size) - dropped;
+            const int64_t saved = coefficient_error<int64_t>(value - size, finer) - dropped;
             gain[parity] = own ? weighed(saved, weight) : kFar;
         }
     }
@@ -77,6 +78,7 @@ public:
           step_(step),
           inverse_(inverse_of(step)),
           weight_(weight),
+          finer_(kDeep ? costs.finer : 0),
           costs_(costs),
           room_(room),
           state_(threadIdx.x % kQuantiserStates) {}
@@ -141,7 +143,7 @@ private:
         const bool there = k < end_;
         const int place = int((costs_.fine ? at.fine >> 8 * family_ : at.coarse) & 255);
         const int sum = sum_class(around(at)), quantiser = quantiser_of(state_);
-        const NearestLevels near(size, step_, inverse_, quantiser, weight_);
+        const NearestLevels near(size, step_, inverse_, quantiser, weight_, finer_);
         const int4 rates = *reinterpret_cast<const int4*>(
             costs_.level[quantiser][scan_.area][place][sum]);
         const auto with_level = [&](int parity) {
@@ -202,7 +204,7 @@ private:
             const int quantiser = quantiser_of(state);
             if (odd || first || (decided >> state & 1)) {
                 const int value = coefficients_[k];
-                const NearestLevels near(abs(value), step_, inverse_, quantiser, weight_);
+                const NearestLevels near(abs(value), step_, inverse_, quantiser, weight_, finer_);
                 levels[k] = int16_t(value < 0 ? -near.level[odd] : near.level[odd]);
                 cost -= near.gain[odd];
             }
@@ -218,7 +220,7 @@ private:
     const int end_;
     const int32_t step_;
     const uint64_t inverse_;
-    const int weight_;
+    const int weight_, finer_;
     const BlockCosts& costs_;
     TrellisRoom& room_;
     const int state_;

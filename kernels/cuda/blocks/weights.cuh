@@ -31,6 +31,13 @@ __device__ inline void add_to(unsigned long long& sum, uint32_t value) {
     const uint32_t own = __reduce_add_sync(0xFFFFu << (threadIdx.x & 16), value);
     if (threadIdx.x % 16 == 0) atomicAdd(&sum, static_cast<unsigned long long>(own));
 }
+// Adds the squared difference of two samples; see add_to().
+__device__ inline void add_square(unsigned long long& sum, int difference) {
+    if (kDeep)
+        add_to(sum, int64_t{difference} * difference);
+    else
+        add_to(sum, uint32_t(difference * difference));
+}
 // Adds the squares of a coefficient before and after division; see add_to().
 __device__ inline void add_squares(unsigned long long& before, unsigned long long& after,
                                    int32_t whole, int32_t divided) {
@@ -46,12 +53,14 @@ struct WeightedErrors {
 // The errors of a residual with this sum of squares, from the sums of squared coefficients before
 // and after division by the weights.
 __device__ inline WeightedErrors weighted_error(const BlockTables& tables, int strength, int a,
-                                                int b, int squares, int64_t coded, int64_t kept) {
+                                                int b, SampleDepth depth, int64_t squares,
+                                                int64_t coded, int64_t kept) {
     int64_t rest = 0;
     if (max(a, b) > kCodedSideLog2) {
         const int last = weight_at(tables, strength, a, b, min(1 << a, kCodedSide) - 1,
                                    min(1 << b, kCodedSide) - 1);
-        rest = uncoded_error(int64_t{squares} << 2 * kCoefficientBits, coded, last);
+        const int64_t energy = squares << 2 * kCoefficientBits >> 2 * depth.extra();
+        rest = uncoded_error(energy, coded, last);
     }
     return {rest, kept + rest};
 }

@@ -61,6 +61,15 @@ MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
     return chosen;
 }
 
+// Number of bits beyond 8 that costs of samples with 8 + `extra` bits keep without overflow: so
+// many that the cost of each bit fits 32 bits.
+MMP_HD int finer_bits(int64_t lambda_fixed, int extra) {
+    constexpr int kMostLambdaBits = 36;
+    const auto high = uint32_t(lambda_fixed >> 32), low = uint32_t(lambda_fixed);
+    const int digits = high ? 33 + floor_log2(high) : low ? 1 + floor_log2(low) : 0;
+    return smaller(extra, larger(kMostLambdaBits - digits, 0) / 2);
+}
+
 // sqrt(lambda) in 1/256, at least 1; it weighs bits against sums of absolute differences (SATD).
 MMP_HD int32_t root_of(int64_t lambda_fixed) {
     int32_t root = 0;

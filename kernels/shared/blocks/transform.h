@@ -7,6 +7,8 @@ namespace mmp {
 
 constexpr int kBasisBits = 12;        // fixed point: 4096 represents 1
 constexpr int kCoefficientBits = 3;   // unit of coefficients: 1/8 of a sample's unit
+// Most bits beyond 8 that a residual keeps in the forward transform, so that it fits 16 bits.
+constexpr int kMostSeenBits = 7;
 constexpr int kMaxCoefficient = 32767;
 constexpr int kMaxLevel = 32767;
 

@@ -17,8 +17,7 @@ from mmpcodec.backends.cpu import (
     NativeFixedFilters,
     NativePostFilter,
 )
-from mmpcodec.backends.cuda import blocks
-from mmpcodec.backends.cuda.blocks import BlockGroup
+from mmpcodec.backends.cuda.blocks import BlockGroup, Search
 from mmpcodec.backends.cuda.decoding.borders import DeviceBorderFilter
 from mmpcodec.backends.cuda.decoding.tiles import decode_tiles, start_tiles
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
@@ -70,11 +69,13 @@ class CudaBackend(NativeEstimates):
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
         if tools.lossless:
             return "lossless samples"
-        if depth != BYTE:
-            return f"samples of {depth} bits"
         if isinstance(tools, TreeTools):
+            if depth != BYTE:
+                return f"trees of samples of {depth} bits"
             return "copies of displaced blocks" if are_copies(tools) else None
         assert isinstance(tools, BlockTools)
+        if depth < BYTE:
+            return f"predicted blocks of samples of {depth} bits"
         return "trees among predicted blocks" if tools.trees else None
 
     def describe(self) -> str:
@@ -136,7 +137,7 @@ class CudaBackend(NativeEstimates):
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0
         with ThreadPoolExecutor(threads or processors()) as pool:
-            for effort, group in self._groups([plane.shape for plane in planes], params):
+            for effort, group in self._groups(tasks):
                 run: TreeGroup | BlockGroup
                 if isinstance(params.tools, BlockTools):
                     run = BlockGroup([tasks[i] for i in group], effort, pool)
@@ -152,18 +153,17 @@ class CudaBackend(NativeEstimates):
                     self.phase_cycles = run.phase_cycles()
         return [result for result in coded if result is not None]
 
-    def _groups(
-        self, shapes: Sequence[tuple[int, int]], params: EncodeParams
-    ) -> Iterator[tuple[BlockEffort, list[int]]]:
+    def _groups(self, tasks: Sequence[PlaneTask]) -> Iterator[tuple[BlockEffort, list[int]]]:
         """Group pictures that run at once; they have the same limits of the search."""
+        params = tasks[0].params
         alike: dict[BlockEffort, list[int]] = {}
-        for i, (height, width) in enumerate(shapes):
+        for i, task in enumerate(tasks):
             effort = PLAIN_EFFORTS[params.effort]
-            if not self.plain:
-                effort = block_effort(params.effort, height * width)
+            if isinstance(params.tools, BlockTools) and not self.plain:
+                effort = block_effort(params.effort, task.plane.size)
             alike.setdefault(effort, []).append(i)
         for effort, own in alike.items():
-            for group in _fitting([shapes[i] for i in own], params, effort):
+            for group in _fitting([tasks[i] for i in own], effort):
                 yield effort, [own[i] for i in group]
 
     def decode(self, payload, shape, tools, **how) -> Coded:
@@ -187,19 +187,19 @@ class CudaBackend(NativeEstimates):
         return start_tiles(tasks, threads)
 
 
-def _fitting(
-    shapes: Sequence[tuple[int, int]], params: EncodeParams, effort: BlockEffort
-) -> Iterator[list[int]]:
+def _fitting(tasks: Sequence[PlaneTask], effort: BlockEffort) -> Iterator[list[int]]:
     """Group pictures that run at once, as many as the multiprocessors and free memory allow.
 
     A group takes as long as its largest picture, so pictures of similar size go together.
     """
     import cupy
 
-    device = cupy.cuda.Device().id
+    device, params = cupy.cuda.Device().id, tasks[0].params
+    shapes = [task.plane.shape for task in tasks]
     if isinstance(params.tools, BlockTools):
-        most, shared = len(shapes), blocks.least_bytes(effort, device)
-        bytes_of = partial(blocks.device_bytes, params=params, device=device)
+        search = Search(device, effort, tasks[0].depth)
+        most, shared = len(shapes), search.least_bytes()
+        bytes_of = partial(search.picture_bytes, params=params)
     else:
         most, shared = attribute("MultiProcessorCount", device), 0
         bytes_of = partial(device_bytes, params=params)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from time import sleep
 from typing import Any, cast
@@ -29,8 +29,10 @@ from mmpcodec.backends.cuda.blocks_state import (
     place_arrays,
     rough_steps,
 )
+from mmpcodec.backends.cuda.decoding.decoder import SAMPLE_DEFINES
 from mmpcodec.backends.cuda.decoding.tables import states_on
 from mmpcodec.backends.cuda.native_tools import states_offset
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import padded_shape
@@ -62,59 +64,81 @@ def tables_on(device: int) -> Any:
 
 
 @cache
-def _sizes(device: int) -> DeviceBytes:
+def _sizes(device: int, defines: tuple[str, ...]) -> DeviceBytes:
     import cupy
 
-    module = kernels.load("blocks/encode", device, (), True)
+    module = kernels.load("blocks/encode", device, defines, True)
     with cupy.cuda.Device(device):
         array = cupy.ndarray(len(DeviceBytes._fields), np.int64, module.get_global("block_bytes"))
         return DeviceBytes(*array.get().tolist())
 
 
-def _shared_bytes(device: int, effort: BlockEffort) -> int:
-    sizes = _sizes(device)
-    return max(sizes.least_shared, sizes.shared + effort.tried * sizes.candidate)
+@dataclass(frozen=True)
+class Search:
+    """A search on a device, and the memory that it takes.
 
+    Parameters
+    ----------
+    device : int
+        Number of the CUDA device.
+    effort : BlockEffort
+    depth : int
+        Bits of a sample, 8 to 16.
+    """
 
-def device_bytes(shape: tuple[int, int], params: EncodeParams, device: int) -> int:
-    """Return the device memory of a picture in bytes, without what all pictures share."""
-    rows, columns = fragments_of(shape, params)
-    arrays = arrays_of(shape, params, _sizes(device))
-    tickets = rows * columns * TICKET_DTYPE.itemsize
-    return PICTURE_DTYPE.itemsize + tickets + place_arrays(arrays)[1]
+    device: int
+    effort: BlockEffort
+    depth: int
 
+    @property
+    def defines(self) -> tuple[str, ...]:
+        """Macros for the kernels."""
+        return SAMPLE_DEFINES[self.depth > BYTE]
 
-def least_bytes(effort: BlockEffort, device: int) -> int:
-    """Return the least device memory in bytes that all pictures of a group share."""
-    return _room_bytes(LEAST_CREW, 1, effort, device) + SPARE
+    @property
+    def sizes(self) -> DeviceBytes:
+        """What the compiler says."""
+        return _sizes(self.device, self.defines)
 
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a worker."""
+        sizes = self.sizes
+        return max(sizes.least_shared, sizes.shared + self.effort.tried * sizes.candidate)
 
-def _room_bytes(crew: Crew, tickets: int, effort: BlockEffort, device: int) -> int:
-    arrays = arrays_of_room(tickets, crew, effort, _sizes(device))
-    return ROOM_DTYPE.itemsize + place_arrays(arrays)[1]
+    def picture_bytes(self, shape: tuple[int, int], params: EncodeParams) -> int:
+        """Return the device memory of a picture in bytes, without what all pictures share."""
+        rows, columns = fragments_of(shape, params)
+        arrays = arrays_of(shape, params, self.sizes, self.depth)
+        tickets = rows * columns * TICKET_DTYPE.itemsize
+        return PICTURE_DTYPE.itemsize + tickets + place_arrays(arrays)[1]
 
+    def least_bytes(self) -> int:
+        """Return the least device memory in bytes that all pictures of a group share."""
+        return self._room_bytes(LEAST_CREW, 1) + SPARE
 
-def most_workers(effort: BlockEffort, device: int) -> int:
-    """Return the most workers (CUDA blocks of the search) that the device runs at once."""
-    each = kernels.resident_blocks(
-        "blocks/encode", "search_blocks", device, THREADS, _shared_bytes(device, effort)
-    )
-    return attribute("MultiProcessorCount", device) * each
+    def _room_bytes(self, crew: Crew, tickets: int) -> int:
+        arrays = arrays_of_room(tickets, crew, self.effort, self.sizes)
+        return ROOM_DTYPE.itemsize + place_arrays(arrays)[1]
 
+    def most_workers(self) -> int:
+        """Return the most workers (CUDA blocks of the search) that the device runs at once."""
+        each = kernels.resident_blocks(
+            "blocks/encode", "search_blocks", self.device, self.defines, THREADS, self.shared_bytes
+        )
+        return attribute("MultiProcessorCount", self.device) * each
 
-def crew_for(
-    shapes: Sequence[tuple[int, int]], params: EncodeParams, effort: BlockEffort, device: int
-) -> Crew:
-    """Return workers that keep the device busy and whose memory is free."""
-    tickets = sum(rows * columns for rows, columns in (fragments_of(s, params) for s in shapes))
-    crew = Crew(min(most_workers(effort, device), tickets), min(tickets, MOST_TICKETS))
-    free = free_bytes() - SPARE
-    while _room_bytes(crew, tickets, effort, device) > free and crew != LEAST_CREW:
-        if crew.chunk > 2 * crew.workers:
-            crew = crew._replace(chunk=crew.chunk // 2)
-        else:
-            crew = Crew(max(1, crew.workers // 2), max(1, crew.chunk // 2))
-    return crew
+    def crew(self, shapes: Sequence[tuple[int, int]], params: EncodeParams) -> Crew:
+        """Return workers that keep the device busy and whose memory is free."""
+        tickets = sum(rows * columns for rows, columns in (fragments_of(s, params) for s in shapes))
+        crew = Crew(min(self.most_workers(), tickets), min(tickets, MOST_TICKETS))
+        free = free_bytes() - SPARE
+        while self._room_bytes(crew, tickets) > free and crew != LEAST_CREW:
+            if crew.chunk > 2 * crew.workers:
+                crew = crew._replace(chunk=crew.chunk // 2)
+            else:
+                crew = Crew(max(1, crew.workers // 2), max(1, crew.chunk // 2))
+        return crew
 
 
 def _fragments_of(task: PlaneTask, tools: BlockTools) -> FragmentMap:
@@ -133,7 +157,7 @@ class BlockGroup:
     Parameters
     ----------
     tasks : sequence of PlaneTask
-        Planes of 8-bit samples, NumPy or CuPy arrays, with equal parameters.
+        Planes of one depth, NumPy or CuPy arrays, with equal parameters.
     effort : BlockEffort
     pool : ThreadPoolExecutor
         Threads for entropy coding, one picture each at a time.
@@ -151,21 +175,20 @@ class BlockGroup:
 
         self.params = params = tasks[0].params
         self.tools = cast(BlockTools, params.coded_tools)
-        self.effort = effort
+        self.search = Search(cupy.cuda.Device().id, effort, tasks[0].depth)
         self.map = map if len(tasks) == 1 else pool.map
         self.shapes = [task.plane.shape for task in tasks]
         self.fragments = [fragments_of(shape, params) for shape in self.shapes]
         self.coded = [0] * len(tasks)
-        self.device = cupy.cuda.Device().id
+        self.device = self.search.device
         self.stream = cupy.cuda.get_current_stream()
         self.copies = cupy.cuda.Stream(non_blocking=True)
-        self.sizes = _sizes(self.device)
         self.memory: list[Any] = []
         self._place_host_memory()
         self.arrays: list[dict[str, Any]] = []
         states = np.zeros(len(tasks), PICTURE_DTYPE)
         for i, task in enumerate(tasks):
-            states[i] = make_picture(task.plane.shape, params, effort)
+            states[i] = make_picture(task.plane.shape, params, effort, task.depth)
             self._place_picture(task, states[i], self.reported[i].ctypes.data)
         self.states = cupy.asarray(states.view(np.uint8))
         self.coders = [
@@ -191,7 +214,8 @@ class BlockGroup:
         from mmpcodec.backends.cuda.trees import rate_table
 
         plane, tools = task.plane, self.tools
-        views = self._allocate(arrays_of(plane.shape, self.params, self.sizes), picture)
+        arrays = arrays_of(plane.shape, self.params, self.search.sizes, task.depth)
+        views = self._allocate(arrays, picture)
         picture["reported"] = reported
         picture["tables"] = tables_on(self.device).data.ptr
         picture["rates"] = rate_table(self.device).data.ptr
@@ -220,13 +244,14 @@ class BlockGroup:
         import cupy
 
         tickets = make_tickets(self.shapes, self.params)
-        self.crew = crew_for(self.shapes, self.params, self.effort, self.device)
-        arrays = arrays_of_room(len(tickets), self.crew, self.effort, self.sizes)
+        search = self.search
+        self.crew = search.crew(self.shapes, self.params)
+        arrays = arrays_of_room(len(tickets), self.crew, search.effort, search.sizes)
         room = np.zeros((), ROOM_DTYPE)
         self.shared = self._allocate(arrays, room)
         self.shared["tickets"].set(tickets, stream=self.stream)
         room["stop"], room["full"] = self.stop.ctypes.data, self.full.ctypes.data
-        room["worker_bytes"] = self.sizes.worker
+        room["worker_bytes"] = search.sizes.worker
         self.room = cupy.asarray(room.reshape(1).view(np.uint8))
 
     def _allocate(self, arrays: Arrays, pointers: np.ndarray | np.void) -> dict[str, Any]:
@@ -272,7 +297,7 @@ class BlockGroup:
         """Start all kernels; returns the event of their end."""
         import cupy
 
-        load = partial(kernels.function, device=self.device)
+        load = partial(kernels.function, device=self.device, defines=self.search.defines)
         coarsen = load(
             "blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2, shared_bytes=0
         )
@@ -284,11 +309,11 @@ class BlockGroup:
             "search_blocks",
             threads=THREADS,
             cooperative=True,
-            shared_bytes=_shared_bytes(self.device, self.effort),
+            shared_bytes=self.search.shared_bytes,
         )
         rows, columns = (-(-max(sides) // COARSE_SIZE) for sides in zip(*self.shapes, strict=True))
         coarsen((columns, rows, len(self.shapes)), (self.states,))
-        steps = [cupy.asarray(step) for step in rough_steps(self.tools, self.effort)]
+        steps = [cupy.asarray(step) for step in rough_steps(self.tools, self.search.effort)]
         tickets, chunk = len(self.shared["tickets"]), self.crew.chunk
         for first in range(0, tickets, chunk):
             last = min(first + chunk, tickets)

@@ -15,6 +15,7 @@ from mmpcodec.backends.block_efforts import BlockEffort
 from mmpcodec.backends.cuda.decoding import tables as decoding
 from mmpcodec.backends.cuda.decoding.tables import MOST_LOW
 from mmpcodec.backends.cuda.native_tools import TOOLS_DTYPE, native_tools
+from mmpcodec.depth import BYTE, sample_type
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.levels import (
     ANGLES,
@@ -91,6 +92,7 @@ POINTERS = (
     "lambdas",
     "weights",
     "coarse",
+    "coarse_bytes",
     "samples",
     "units",
     "models",
@@ -100,6 +102,7 @@ POINTERS = (
     "plan_counts",
     "plan_levels",
 )
+DEPTH_DTYPE = np.dtype([("bits", "i4"), ("finer", "i4")])
 EFFORT_DTYPE = np.dtype([(field.name, "i4") for field in fields(BlockEffort)])
 PICTURE_DTYPE = np.dtype(
     [
@@ -109,6 +112,7 @@ PICTURE_DTYPE = np.dtype(
         ("width", "i4"),
         ("shown_height", "i4"),
         ("shown_width", "i4"),
+        ("depth", DEPTH_DTYPE),
         ("tools", TOOLS_DTYPE),
         ("root", "i4"),
         ("effort", EFFORT_DTYPE),
@@ -248,19 +252,23 @@ Arrays = dict[str, tuple[np.dtype, tuple[int, ...]]]
 """Types and shapes of arrays on the device."""
 
 
-def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) -> Arrays:
+def arrays_of(
+    shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes, depth: int = BYTE
+) -> Arrays:
     """Return the types and shapes of the device's arrays of a picture."""
     height, width = padded_shape(shape)
     rows, columns = fragments_of(shape, params)
+    kind = sample_type(depth)
     fragments, area = rows * columns, MAX_SIDE**2
     arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "source": ("u1", (height, width)),
+        "source": (kind, (height, width)),
         "changes": ("i1", (rows, columns)),
         "lambdas": ("i8", (rows, columns)),
         "weights": ("u1", fragments_across(shape, CELL)),
-        "earlier": ("u1", (cast(BlockTools, params.tools).cross_component, *shape)),
-        "coarse": ("u1", (height, width)),
-        "samples": ("u1", (height, width)),
+        "earlier": (kind, (cast(BlockTools, params.tools).cross_component, *shape)),
+        "coarse": (kind, (height, width)),
+        "coarse_bytes": ("u1", (height if depth > BYTE else 0, width)),
+        "samples": (kind, (height, width)),
         "units": ("u1", (height // UNIT, width // UNIT, 4)),
         "models": ("u1", (columns, sizes.models)),
         "done": ("u4", (rows,)),
@@ -268,7 +276,7 @@ def arrays_of(shape: tuple[int, int], params: EncodeParams, sizes: DeviceBytes) 
         "plan_counts": ("u4", (fragments,)),
         "plan_levels": ("i2", (fragments, area)),
     }
-    return {name: (np.dtype(kind), size) for name, (kind, size) in arrays.items()}
+    return {name: (np.dtype(of), size) for name, (of, size) in arrays.items()}
 
 
 def arrays_of_room(tickets: int, crew: Crew, effort: BlockEffort, sizes: DeviceBytes) -> Arrays:
@@ -327,7 +335,9 @@ def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.
     return tickets[np.argsort(lag_of(params) * tickets["row"] + tickets["column"], kind="stable")]
 
 
-def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffort) -> np.ndarray:
+def make_picture(
+    shape: tuple[int, int], params: EncodeParams, effort: BlockEffort, depth: int = BYTE
+) -> np.ndarray:
     """Return the constant part of a picture's state; its pointers are not set yet.
 
     Returns
@@ -338,6 +348,7 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     tools = cast(BlockTools, params.coded_tools)
     picture["height"], picture["width"] = padded_shape(shape)
     picture["shown_height"], picture["shown_width"] = shape
+    picture["depth"]["bits"] = depth
     picture["tools"] = native_tools(tools, padded_shape(shape))
     picture["effort"] = astuple(effort)
     return picture

@@ -1,20 +1,8 @@
 #include "cpu/blocks/search/costs.h"
 
+#include "shared/blocks/search.h"
+
 namespace mmp {
-
-namespace {
-
-// Number of bits of the largest lambda for which the cost of each bit fits 32 bits.
-constexpr int kMostLambdaBits = 36;
-
-// Returns the number of bits beyond 8 that costs can keep without overflow. `extra` is the number
-// of bits of a sample beyond 8.
-int finer_bits(int64_t lambda_fixed, int extra) {
-    const int digits = lambda_fixed ? 64 - __builtin_clzll(uint64_t(lambda_fixed)) : 0;
-    return smaller(extra, larger(kMostLambdaBits - digits, 0) / 2);
-}
-
-}  // namespace
 
 void BlockCosts::refresh(const BlockModels& models, int64_t lambda) {
     finer = finer_bits(lambda, extra_);

@@ -2,16 +2,11 @@
 #pragma once
 
 #include "cuda/blocks/decode/plane.cuh"
+#include "cuda/blocks/sample.cuh"
 #include "cuda/blocks/planes.cuh"
 #include "cuda/device/warp.cuh"
 
-#ifndef MMP_SAMPLE
-#define MMP_SAMPLE uint8_t
-#endif
-
 namespace mmp {
-
-using Sample = MMP_SAMPLE;
 
 constexpr int kBuildThreads = kPlanesThreads, kBuildWarps = kBuildThreads / 32;
 constexpr int kReferences = 2 * kMaxSide;

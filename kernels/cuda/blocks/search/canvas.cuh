@@ -10,7 +10,7 @@ namespace mmp {
 constexpr int kCanvasRows = kReach + kMaxSide, kCanvasColumns = kReach + 2 * kMaxSide;
 
 struct Canvas {
-    uint8_t samples[kCanvasRows][kCanvasColumns];
+    Sample samples[kCanvasRows][kCanvasColumns];
     Unit units[kCanvasRows / kUnit][kCanvasColumns / kUnit];
     int16_t (*levels)[kMaxSide];  // in global memory
     int row, column;    // of the fragment's first sample in the picture
@@ -25,7 +25,7 @@ struct Canvas {
     __device__ bool holds(int row, int column) const {
         return row < min(rows, kMaxSide) && column < min(columns, 2 * kMaxSide);
     }
-    __device__ uint8_t* sample(int row, int column) {
+    __device__ Sample* sample(int row, int column) {
         return &samples[row + kReach][column + kReach];
     }
     __device__ Unit& unit(int row, int column) {

@@ -19,15 +19,22 @@ extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse)
     const int row = blockIdx.y * kCoarse, column = blockIdx.x * kCoarse;
     const int64_t place = int64_t{row + i} * picture.width + column + j;
     const bool inside = row + i < picture.height && column + j < picture.width;
+    const SampleDepth depth = picture.depth;
+    const auto write = [&](Sample sample) {
+        picture.coarse[place] = sample;
+        if (kDeep) picture.coarse_bytes[place] = uint8_t(sample >> depth.extra());
+    };
     if (row + kCoarse > picture.height || column + kCoarse > picture.width) {
-        if (inside) picture.coarse[place] = picture.source[place];
+        if (inside) write(picture.source[place]);
         return;
     }
     const BlockTables& tables = *picture.tables;
-    coefficients[threadIdx.x] = int16_t(picture.source[place] - 128);
+    coefficients[threadIdx.x] =
+        int16_t((picture.source[place] - depth.middle()) >> depth.unseen());
     __syncthreads();
     const auto residual = [&](int y, int x) { return int(coefficients[y * kCoarse + x]); };
-    half[threadIdx.x] = column_frequency(tables, residual, kCoarseLog2, kCosine, i, j);
+    half[threadIdx.x] =
+        column_frequency(tables, residual, kCoarseLog2, kCosine, i, j, depth.seen());
     __syncthreads();
     const int value = coefficient_of(tables, half, kCoarseLog2, kCosine, i, j);
     const int32_t step = independent_step(step_in(picture, fragment_at(picture, row, column)),
@@ -39,7 +46,6 @@ extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse)
     half[threadIdx.x] =
         column_sample(tables, coefficients, kCoarseLog2, kCoarseLog2, kCosine, i, j);
     __syncthreads();
-    const int sample =
-        128 + residual_sample(tables, half, kCoarseLog2, kCoarseLog2, kCosine, i, j);
-    picture.coarse[place] = uint8_t(max(0, min(255, sample)));
+    write(depth.limited(depth.middle() + residual_sample(tables, half, kCoarseLog2, kCoarseLog2,
+                                                         kCosine, i, j, depth)));
 }

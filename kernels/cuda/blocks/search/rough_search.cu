@@ -18,17 +18,17 @@ struct RoughMemory {
     Line lines[kAngles];
     int32_t sums[kAllModes];
     uint8_t looked[kAllModes], ranked[kAllModes];  // modes in order of examination, and by SATD
-    int32_t squares;                 // of the residual
+    unsigned long long squares;      // of the residual
     unsigned long long coded, kept;  // of its coefficients, before and after division by weights
     RoundedLevels rounded;
     int64_t least;  // least cost of the error or the rounded levels of a mode
-    uint8_t source[kMaxBlockArea];
-    uint8_t slow[kSlowModes][kMaxBlockArea];  // predictions by the slow modes
+    Sample source[kMaxBlockArea];
+    Sample slow[kSlowModes][kMaxBlockArea];  // predictions by the slow modes
     TemplateMemory templates[kBlockWarps];
     union {
         PlanesMemory fit;
         struct {
-            uint8_t prediction[kMaxBlockArea];
+            Sample prediction[kMaxBlockArea];
             int16_t half[kCodedSide * kMaxSide];
         };
     };
@@ -36,10 +36,14 @@ struct RoughMemory {
 
 // View of the coarse plane for the template search. Words before and after the plane are readable.
 struct PlanePlaces {
-    const uint8_t* samples;
+    const uint8_t* bytes;
+    const Sample* samples;
     int stride;
 
     __device__ const uint8_t* pointer(int row, int column) const {
+        return bytes + int64_t{row} * stride + column;
+    }
+    __device__ const Sample* sample(int row, int column) const {
         return samples + int64_t{row} * stride + column;
     }
 };
@@ -55,6 +59,7 @@ struct RoughBlock {
     int top, left, side;  // of its fragment
     int32_t step;         // equivalent step of independent levels
     int32_t plain;        // cost of a bit
+    SampleDepth depth;    // of its fragment
 
     __device__ int height() const { return 1 << a; }
     __device__ int width() const { return 1 << b; }
@@ -72,7 +77,7 @@ __device__ PlaneView view_of(const BlockPicture& picture) {
 // 1/16 of a sample's unit.
 __device__ bool is_large(const RoughBlock& block, int difference, int factor, int32_t step) {
     return factor == kAlways ||
-           factor * int64_t{difference} >= int64_t{step} << (block.a + block.b);
+           factor * int64_t{difference} >= int64_t{step} << (block.a + block.b + block.depth.kept());
 }
 
 // Writes the prediction of a block by a mode to memory.prediction, row by row.
@@ -98,7 +103,7 @@ __device__ void load_block(const BlockPicture& picture, RoughMemory& memory,
     if (threadIdx.x < 32)
         gather_references(view_of(picture), row, column, a, b, row ? min(right - column, length) : 0,
                           column ? min(bottom - row, length) : 0, picture.tools.pdpc,
-                          memory.predict);
+                          block.depth, memory.predict);
     __syncthreads();
 }
 
@@ -133,13 +138,18 @@ __device__ int look_at(RoughMemory& memory, const RoughBlock& block, uint64_t mo
     return before + count;
 }
 
+// SATD of a mode in the unit of costs.
+__device__ int difference_of(const RoughMemory& memory, int mode) {
+    return memory.sums[mode] >> (1 + memory.predict.depth.coarser());
+}
+
 // Ranks the examined modes by SATD.
 __device__ void rank_modes(RoughMemory& memory, int count) {
     if (threadIdx.x < count) {
-        const int mode = memory.looked[threadIdx.x], own = memory.sums[mode] >> 1;
+        const int mode = memory.looked[threadIdx.x], own = difference_of(memory, mode);
         int rank = 0;
         for (int i = 0; i < count; ++i) {
-            const int other = memory.looked[i], its = memory.sums[other] >> 1;
+            const int other = memory.looked[i], its = difference_of(memory, other);
             rank += its < own || (its == own && other < mode);
         }
         memory.ranked[rank] = uint8_t(mode);
@@ -265,11 +275,11 @@ __device__ int look_at_planes(const BlockPicture& picture, RoughMemory& memory,
     for (int mode = kCrossComponent; mode < kAllModes; ++mode) {
         if (!(modes >> mode & 1)) continue;
         const PlanesPrediction prediction(memory.fit, RoughPlanes{picture},
-                                          picture.tools.cross_component, kSampleBits,
+                                          picture.tools.cross_component, block.depth.bits,
                                           {block.row, block.column, block.a, block.b}, mode);
-        uint8_t* out = memory.slow[mode - kTemplates];
+        Sample* out = memory.slow[mode - kTemplates];
         for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
-            out[i] = uint8_t(prediction(i >> block.b, i & (block.width() - 1)));
+            out[i] = Sample(prediction(i >> block.b, i & (block.width() - 1)));
         __syncthreads();
     }
     return look_at(memory, block, modes, count);
@@ -282,8 +292,8 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
                               const RoughBlock& block, uint64_t slow, int modes) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
     const int top = block.top, pieces_log2 = block.pieces_log2();
-    const int best = memory.sums[memory.ranked[0]] >> 1;
-    const int next = memory.sums[memory.ranked[1]] >> 1;
+    const int best = difference_of(memory, memory.ranked[0]);
+    const int next = difference_of(memory, memory.ranked[1]);
     const auto end_of = [&](int y) {
         if (y < top) return picture.width;
         if (y < row) return column + block.width();
@@ -296,7 +306,9 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
         !templates_allowed(decoded, row, column, a, b))
         return modes;
     if (threadIdx.x == 0) memory.sums[kTemplates] = 0;
-    const PlanePlaces places{picture.coarse, picture.width};
+    const uint8_t* bytes =
+        kDeep ? picture.coarse_bytes : reinterpret_cast<const uint8_t*>(picture.coarse);
+    const PlanePlaces places{bytes, picture.coarse, picture.width};
     const int searcher = threadIdx.x / 32;
     search_places(places, end_of, row, column, a, b, searcher, kBlockWarps,
                   memory.templates[searcher]);
@@ -314,7 +326,7 @@ __device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
         atomicAdd(&memory.sums[kTemplates], hadamard_sum(difference));
     }
     __syncthreads();
-    const int own = memory.sums[kTemplates] >> 1;
+    const int own = difference_of(memory, kTemplates);
     if (own >= next) return modes;
     if (threadIdx.x == 0) {
         const int rank = own > best || (own == best && memory.ranked[0] < kTemplates);
@@ -341,22 +353,18 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
     const int first = place_in_shape(block.inside());
     const auto residual = [&](int i, int j) {
         const int at = (i << b) + j;
-        return memory.source[at] - memory.prediction[at];
+        return (memory.source[at] - memory.prediction[at]) >> block.depth.unseen();
     };
     for (int r = 0; r < min(rough, modes); ++r) {
         if (threadIdx.x == 0) memory.squares = 0, memory.coded = memory.kept = 0, memory.rounded = {};
         predict_block(memory.ranked[r], memory, block);
         __syncthreads();
-        int squares = 0;
-        for (int i = threadIdx.x; i < block.area(); i += kBlockThreads) {
-            const int difference = memory.source[i] - memory.prediction[i];
-            squares += difference * difference;
-        }
-        squares = int(warp_sum(uint32_t(squares)));
-        if (threadIdx.x % 32 == 0) atomicAdd(&memory.squares, squares);
+        for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
+            add_square(memory.squares, memory.source[i] - memory.prediction[i]);
         for (int i = threadIdx.x; i < rows << b; i += kBlockThreads)
             memory.half[i] =
-                column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1));
+                column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1),
+                                 block.depth.seen());
         __syncthreads();
         const uint16_t* order = tables.order[shape];
         int16_t* out = room.coefficients +
@@ -376,14 +384,16 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
         }
         __syncthreads();
         if (threadIdx.x == 0) {
-            int64_t energy = int64_t{memory.squares} << kCostFractionBits;
-            if (strength)
-                energy = weighed(weighted_error(tables, strength, a, b, memory.squares,
-                                                memory.coded, memory.kept)
-                                         .all >> 2,
-                                 weight);
-            const RoughResidual residual{weighed(memory.rounded.energy(), weight), energy,
-                                         memory.rounded.rate(), 0};
+            const SampleDepth depth = block.depth;
+            int64_t energy = depth.of_squares(int64_t(memory.squares));
+            if (strength) {
+                const WeightedErrors errors =
+                    weighted_error(tables, strength, a, b, depth, int64_t(memory.squares),
+                                   memory.coded, memory.kept);
+                energy = weighed(depth.of_coefficients(errors.all), weight);
+            }
+            const int64_t kept = memory.rounded.energy() << 2 * depth.kept();
+            const RoughResidual residual{weighed(kept, weight), energy, memory.rounded.rate(), 0};
             room.residuals[(int64_t{slot} * kBlocks + number) * rough + r] = residual;
             const int64_t coded = residual_cost(estimated_rate(residual.bits, block.plain), energy,
                                                 residual.kept);
@@ -411,10 +421,12 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     const BlockPlace place = block_of(number);
     const int fragment = fragment_at(picture, top, left);
     const int32_t step = independent_step(step_in(picture, fragment), picture.tools.dependent);
-    const auto plain =
-        int32_t(lagrangian(1 << kRateFractionBits, picture.lambdas[fragment]));
+    const int64_t lambda = picture.lambdas[fragment];
+    SampleDepth depth = picture.depth;
+    depth.finer = finer_bits(lambda, depth.extra());
+    const auto plain = int32_t(lagrangian(1 << kRateFractionBits, lambda << 2 * depth.finer));
     const RoughBlock block{top + place.row, left + place.column, place.a, place.b, top, left, side,
-                           step,            plain};
+                           step,            plain,               depth};
     if (!is_rough_searched(picture, place, picture.height - top, picture.width - left)) return;
     RoughModes* rough_modes = room.rough_modes + int64_t{blockIdx.y} * kBlocks;
     if (effort.settled && is_settled(picture, block, rough_modes)) {
@@ -424,7 +436,7 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
         return;
     }
     load_block(picture, memory, block);
-    const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
+    const auto difference = [&](int mode) { return difference_of(memory, mode); };
     int count = look_at(memory, block, 1 << kAverage | 1 << kPlanar, 0);
     const int simple = min(difference(kAverage), difference(kPlanar));
     const uint64_t slow = slow_modes(picture, block, rough_modes);

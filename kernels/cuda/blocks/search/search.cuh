@@ -43,7 +43,7 @@ public:
     // Shows the leaves of a plan on the canvas.
     __device__ void show(const BlockPlace& block, uint32_t place) {
         for_leaves(block, place, [&](const BlockPlace& leaf, const Outcome& outcome) {
-            write_samples(leaf, arena_.at<uint8_t>(outcome.samples));
+            write_samples(leaf, arena_.at<Sample>(outcome.samples));
             mark(memory_.canvas, leaf, leaf_unit(leaf, outcome.node));
             number_units(leaf, outcome.number);
         });
@@ -249,7 +249,7 @@ private:
         const bool transformed = kind_of(memory_.trial.node) == kTransformed;
         const TrialShape shape(memory_.picture.tools, block);
         const uint32_t place = arena_.take(sizeof(Outcome));
-        const uint32_t samples = arena_.take(uint32_t(block.area()));
+        const uint32_t samples = arena_.take(uint32_t(block.area() * sizeof(Sample)));
         const uint32_t levels = transformed ? arena_.take(2u << shape.coded_log2()) : 0;
         ++leaves_;
         if (!samples || (transformed && !levels)) return 0;
@@ -259,7 +259,7 @@ private:
             outcome.samples = samples, outcome.levels = levels, outcome.number = leaves_;
             for (uint32_t& part : outcome.parts) part = 0;
         }
-        write_leaf(memory_, block, shape, arena_.at<uint8_t>(samples),
+        write_leaf(memory_, block, shape, arena_.at<Sample>(samples),
                    transformed ? arena_.at<int16_t>(levels) : nullptr);
         return place;
     }
@@ -359,15 +359,15 @@ private:
             memory_.shown[(block.row >> kUnitLog2) + i / across]
                          [(block.column >> kUnitLog2) + i % across] = number;
     }
-    __device__ void write_samples(const BlockPlace& block, const uint8_t* samples) {
+    __device__ void write_samples(const BlockPlace& block, const Sample* samples) {
         const int width = block.width();
         for (int i = threadIdx.x; i < block.area() / 4; i += kBlockThreads) {
             const int row = block.row + i * 4 / width, column = block.column + i * 4 % width;
-            const uint32_t word = reinterpret_cast<const uint32_t*>(samples)[i];
-            *reinterpret_cast<uint32_t*>(canvas().sample(row, column)) = word;
+            const auto four = reinterpret_cast<const FourSamples*>(samples)[i];
+            *reinterpret_cast<FourSamples*>(canvas().sample(row, column)) = four;
             if (memory_.window)
-                *reinterpret_cast<uint32_t*>(memory_.window + (row + kWindowAbove) * kWindowColumns +
-                                             column + kWindowLeft) = word;
+                write_window(memory_,
+                             (row + kWindowAbove) * kWindowColumns + column + kWindowLeft, four);
         }
     }
 

@@ -195,13 +195,14 @@ __device__ inline void measure_predictions(BlockSearchMemory& memory, const Bloc
         const int weight = weight_in(picture, {canvas.row + block.row, canvas.column + block.column,
                                                block.a, block.b});
         if (n == 0) trial.weight = weight;
-        trial.energies[n] = int64_t{trial.squares[n]} << kCostFractionBits;
+        const auto squares = int64_t(trial.squares[n]);
+        trial.energies[n] = picture.depth.of_squares(squares);
         if (strength) {
             const WeightedErrors errors =
-                weighted_error(*picture.tables, strength, block.a, block.b, trial.squares[n],
+                weighted_error(*picture.tables, strength, block.a, block.b, picture.depth, squares,
                                trial.coded[n], trial.kept[n]);
             trial.rests[n] = errors.rest;
-            trial.energies[n] = weighed(errors.all >> 2, weight);
+            trial.energies[n] = weighed(picture.depth.of_coefficients(errors.all), weight);
         }
     }
     __syncthreads();
@@ -215,11 +216,12 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
     TrialMemory& trial = memory.trial;
     const int a = shape.a, b = shape.b, area = block.area(), width = block.width();
     const int trials = tried << shape.slots_log2;
+    const SampleDepth depth = memory.picture.depth;
     for (int i = threadIdx.x; i < tried << (a + b); i += kBlockThreads) {
         const int n = i >> (a + b), at = i & (area - 1);
         const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
                                candidate_of<Candidate>(memory, n).prediction[at];
-        add_by_key(trial.squares, n, difference * difference, shape.uniform());
+        add_square(trial.squares[n], difference);
     }
     constexpr int kWords = sizeof(Candidate::Slot::magnitudes) / 4;
     for (int i = threadIdx.x; i < trials * kWords; i += kBlockThreads)
@@ -231,11 +233,12 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
         if (type > kSine) continue;
         const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
         const auto residual = [&](int y, int x) {
-            return memory.source_at(block, y, x) - candidate.prediction[(y << b) + x];
+            return (memory.source_at(block, y, x) - candidate.prediction[(y << b) + x]) >>
+                   depth.unseen();
         };
         slot_of<Candidate>(memory, shape, t).half[at] =
             column_frequency(tables, residual, a, Bases(memory, block, type).down, at >> b,
-                             at & (width - 1));
+                             at & (width - 1), depth.seen());
     }
     __syncthreads();
     const uint16_t* order = tables.order[shape_number(a, b)];
@@ -249,9 +252,11 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
         if (type == kTransformSkip) {
             const int from = area - 1 - at;
             const int difference =
-                memory.source_at(block, from >> b, from & (width - 1)) -
-                candidate_of<Candidate>(memory, shape.candidate(t)).prediction[from];
-            value = int16_t(saturated(difference * (1 << kCoefficientBits)));
+                (memory.source_at(block, from >> b, from & (width - 1)) -
+                 candidate_of<Candidate>(memory, shape.candidate(t)).prediction[from]) >>
+                depth.unseen();
+            value = int16_t(saturated(
+                (difference * (1 << kCoefficientBits) + (1 << depth.seen() >> 1)) >> depth.seen()));
         } else {
             const int row = at >> columns_log2, column = at & ((1 << columns_log2) - 1);
             value = coefficient_of(tables, slot.half, b, Bases(memory, block, type).across, row,
@@ -298,7 +303,9 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
             bare = costs.bare(trial, n);
             estimate = costs.transformed(trial, shape, t) +
                        residual_cost(estimated_rate(rounded.rate(), memory.costs.plain),
-                                     trial.energies[n], weighed(rounded.energy(), trial.weight));
+                                     trial.energies[n],
+                                     weighed(rounded.energy() << 2 * memory.picture.depth.kept(),
+                                             trial.weight));
         }
         const BlockEffort& effort = memory.picture.effort;
         const int64_t least = int64_t(warp_min(uint64_t(min(bare, estimate))));
@@ -357,13 +364,16 @@ __device__ int rebuilt_sample(BlockSearchMemory& memory, const BlockPlace& block
     const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
     const auto& slot = candidate.slots[shape.slot(t)];
     const int a = shape.a, b = shape.b, type = shape.type(t);
+    const SampleDepth depth = memory.picture.depth;
     const int residual =
         type == kTransformSkip
-            ? (slot.coefficients[(1 << (a + b)) - 1 - at] + (1 << (kCoefficientBits - 1))) >>
+            ? (slot.coefficients[(1 << (a + b)) - 1 - at] * (1 << depth.extra()) +
+               (1 << (kCoefficientBits - 1))) >>
                   kCoefficientBits
             : residual_sample(*memory.picture.tables, slot.half, a, b,
-                              Bases(memory, block, type).across, at >> b, at & ((1 << b) - 1));
-    return max(0, min(255, candidate.prediction[at] + residual));
+                              Bases(memory, block, type).across, at >> b, at & ((1 << b) - 1),
+                              depth);
+    return depth.limited(candidate.prediction[at] + residual);
 }
 
 // Undoes the trained transforms of the dequantised coefficients of trials `first` to `last` - 1.
@@ -477,7 +487,7 @@ __device__ void measure_samples(BlockSearchMemory& memory, const BlockPlace& blo
         if (trial.trials[t].skipped) continue;
         const int difference = memory.source_at(block, at >> b, at & (width - 1)) -
                                rebuilt_sample<Candidate>(memory, block, shape, t, at);
-        add_to(trial.errors[t], uint32_t(difference * difference));
+        add_square(trial.errors[t], difference);
     }
     __syncthreads();
 }
@@ -489,10 +499,11 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
     TrialMemory& trial = memory.trial;
     const int slots = shape.slots();
     const bool weighs = memory.picture.tools.quantisation_matrix;
+    const SampleDepth depth = memory.picture.depth;
     const auto error = [&](int n, int t) {
         const int64_t own = int64_t(trial.errors[t]);
-        return weighs ? weighed((trial.rests[n] + own) >> 2, trial.weight)
-                      : own << kCostFractionBits;
+        return weighs ? weighed(depth.of_coefficients(trial.rests[n] + own), trial.weight)
+                      : depth.of_squares(own);
     };
     if (threadIdx.x == 0) {
         trial.cost = bound;
@@ -523,19 +534,19 @@ __device__ inline void take_cheapest(BlockSearchMemory& memory, const TrialShape
 // Writes the samples of the cheapest trial, and its levels in scan order, if it has any.
 template <class Candidate>
 __device__ void write_leaf_of(BlockSearchMemory& memory, const BlockPlace& block,
-                              const TrialShape& shape, uint8_t* samples, int16_t* levels) {
+                              const TrialShape& shape, Sample* samples, int16_t* levels) {
     const int t = memory.trial.best;
     const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
     const bool transformed = kind_of(memory.trial.node) == kTransformed;
     for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
-        samples[i] = transformed ? uint8_t(rebuilt_sample<Candidate>(memory, block, shape, t, i))
+        samples[i] = transformed ? Sample(rebuilt_sample<Candidate>(memory, block, shape, t, i))
                                  : candidate.prediction[i];
     for (int i = threadIdx.x; transformed && i < 1 << shape.coded_log2(); i += kBlockThreads)
         levels[i] = candidate.slots[shape.slot(t)].levels[i];
     __syncthreads();
 }
 __device__ inline void write_leaf(BlockSearchMemory& memory, const BlockPlace& block,
-                                  const TrialShape& shape, uint8_t* samples, int16_t* levels) {
+                                  const TrialShape& shape, Sample* samples, int16_t* levels) {
     if (is_small(block))
         write_leaf_of<SmallCandidate>(memory, block, shape, samples, levels);
     else

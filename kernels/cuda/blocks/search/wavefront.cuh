@@ -53,6 +53,7 @@ __device__ inline void enter_room(const SearchRoom& given, int worker) {
         memory.costs.bits = &own.planes.bit_costs;
         memory.canvas.levels = own.planes.levels;
         memory.own_window = own.window;
+        memory.deep_window = own.deep_window;
     }
     __syncthreads();
 }

@@ -31,7 +31,8 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
     const Canvas& canvas = memory.canvas;
     const int weight = weight_in(memory.picture, {canvas.row + block.row,
                                                   canvas.column + block.column, a, b});
-    return residual_cost(chosen.cost, energy, weighed(kept >> 2, weight));
+    return residual_cost(chosen.cost, energy,
+                         weighed(memory.picture.depth.of_coefficients(kept), weight));
 }
 
 // Estimates the costs of the rough search's modes under the current models.
