@@ -131,7 +131,7 @@ class Backend(ABC):
         rows = TABLES[tools.coding]
         names = self.missing.difference(given).intersection(rows)
         left_out: dict[str, Any] = {name: rows[name].default for name in names}
-        return replace(tools, **left_out)
+        return replace(tools, **left_out) if left_out else tools
 
     def fault(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Say what the backend ``lacks``, and which presets it can code; or return None."""

@@ -3,8 +3,9 @@
     python scripts/check/kernels.py [--compiler nvcc|nvrtc] [--arch sm_80 --arch sm_90] [--fast]
 
 The script compiles with nvcc if it is on the path, else with the NVRTC library of the extra
-`mmpcodec[nvrtc]`. It exits with 1 if a kernel does not compile. With
---fast it does not optimise, which takes less time.
+`mmpcodec[nvrtc]`, kernels of samples for both of their types. It exits with 1 if a kernel does not
+compile. Architectures that the compiler does not know are left out and named. With --fast it does
+not optimise, which takes less time.
 """
 
 import argparse
@@ -17,30 +18,36 @@ from importlib import metadata
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "kernels"
-ARCHITECTURES = ("sm_80", "sm_90")
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+DEEP = "-DMMP_SAMPLE=uint16_t"
+SAMPLES = ("blocks", "filters", "tiles")
+"""Folders of kernels whose samples have two types."""
 NVRTC_PACKAGE = "nvidia-cuda-nvrtc-cu12"
 
-Compile = Callable[[Path, str], str | None]
-"""Function that compiles a file for an architecture; returns the compiler's log on failure."""
+Compile = Callable[[Path, str, list[str]], str | None]
+"""Function that compiles a file for an architecture, with options; returns the compiler's log on
+failure."""
 
 
-def nvcc(fast: bool) -> Compile | None:
-    """Return a function that compiles with nvcc; None if nvcc is not on the path."""
+def nvcc(fast: bool) -> tuple[Compile, set[str]] | None:
+    """Return a function that compiles with nvcc, and what it knows; None if nvcc is not there."""
     if shutil.which("nvcc") is None:
         return None
 
-    def compile_file(path: Path, architecture: str) -> str | None:
+    def compile_file(path: Path, architecture: str, options: list[str]) -> str | None:
         command = ["nvcc", "-std=c++17", f"-arch={architecture}", f"-I{FOLDER}", "-cubin"]
+        command += options
         command += ["--device-debug"] * fast
         done = subprocess.run(
             [*command, "-o", "/dev/null", str(path)], capture_output=True, text=True
         )
         return (done.stderr or done.stdout) if done.returncode else None
 
-    return compile_file
+    listed = subprocess.run(["nvcc", "--list-gpu-code"], capture_output=True, text=True, check=True)
+    return compile_file, set(listed.stdout.split())
 
 
-def nvrtc(fast: bool) -> Compile | None:
+def nvrtc(fast: bool) -> tuple[Compile, set[str]] | None:
     """Return a function that compiles with NVRTC, as CuPy does; None if NVRTC is missing."""
     try:
         files = metadata.files(NVRTC_PACKAGE) or []
@@ -53,13 +60,14 @@ def nvrtc(fast: bool) -> Compile | None:
         if code:
             raise RuntimeError(f"NVRTC error {code}")
 
-    def compile_file(path: Path, architecture: str) -> str | None:
+    def compile_file(path: Path, architecture: str, options: list[str]) -> str | None:
         program = ctypes.c_void_p()
         source, name = path.read_bytes(), path.name.encode()
         checked(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))
         given = ["-std=c++17", f"-arch={architecture}", f"-I{FOLDER}", *["--device-debug"] * fast]
-        options = (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
-        failed = library.nvrtcCompileProgram(program, len(given), options)
+        given += options
+        encoded = (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
+        failed = library.nvrtcCompileProgram(program, len(given), encoded)
         size = ctypes.c_size_t()
         checked(library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
         log = ctypes.create_string_buffer(size.value)
@@ -67,7 +75,11 @@ def nvrtc(fast: bool) -> Compile | None:
         checked(library.nvrtcDestroyProgram(ctypes.byref(program)))
         return log.value.decode() if failed else None
 
-    return compile_file
+    count = ctypes.c_int()
+    checked(library.nvrtcGetNumSupportedArchs(ctypes.byref(count)))
+    known = (ctypes.c_int * count.value)()
+    checked(library.nvrtcGetSupportedArchs(known))
+    return compile_file, {f"sm_{number}" for number in known}
 
 
 COMPILERS = {"nvcc": nvcc, "nvrtc": nvrtc}
@@ -83,18 +95,25 @@ def main() -> None:
     found = (
         (name, compiler) for name in names if (compiler := COMPILERS[name](args.fast)) is not None
     )
-    name, compile_file = next(found, (None, None))
-    if compile_file is None:
+    name, compiler = next(found, (None, None))
+    if compiler is None:
         sys.exit(f"no compiler: {' and '.join(names)} are not there")
+    compile_file, known = compiler
     failures = 0
-    for path in sorted((FOLDER / "cuda").rglob("*.cu")):
-        for architecture in args.arch or ARCHITECTURES:
-            problem = compile_file(path, architecture)
-            failures += problem is not None
-            result = "ok" if problem is None else "FAILED"
-            print(f"{path.relative_to(FOLDER)} {architecture} {name}: {result}")
-            if problem is not None:
-                print(problem)
+    for architecture in args.arch or ARCHITECTURES:
+        if architecture not in known:
+            print(f"{architecture} {name}: left out, as the compiler does not know it")
+            continue
+        for path in sorted((FOLDER / "cuda").rglob("*.cu")):
+            of_samples = path.relative_to(FOLDER / "cuda").parts[0] in SAMPLES
+            for options in ([], [DEEP])[: 1 + of_samples]:
+                problem = compile_file(path, architecture, options)
+                failures += problem is not None
+                result = "ok" if problem is None else "FAILED"
+                place = " ".join([str(path.relative_to(FOLDER)), *options])
+                print(f"{place} {architecture} {name}: {result}")
+                if problem is not None:
+                    print(problem)
     sys.exit(failures > 0)
 
 

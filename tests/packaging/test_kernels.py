@@ -42,11 +42,14 @@ def compilers():
     yield "nvrtc"
 
 
-OPTIMISED = [pytest.param([name], marks=pytest.mark.slow) for name in ("sm_80", "sm_90")]
+ARCHITECTURES = "sm_80", "sm_90", "sm_100"
+FAST = [[name, "--fast"] for name in ARCHITECTURES]
+OPTIMISED = [pytest.param([name], marks=pytest.mark.slow) for name in ARCHITECTURES]
+WITH_TWO_TYPES = "blocks", "filters", "tiles"
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("target", [["sm_90", "--fast"], *OPTIMISED], ids=" ".join)
+@pytest.mark.parametrize("target", [*FAST, *OPTIMISED], ids=" ".join)
 @pytest.mark.parametrize("compiler", ["nvcc", "nvrtc"])
 def test_every_kernel_compiles(compiler, target):
     if compiler not in set(compilers()):
@@ -54,7 +57,12 @@ def test_every_kernel_compiles(compiler, target):
     command = [sys.executable, SCRIPT, "--compiler", compiler, "--arch", *target]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count(": ok") == len(kernels.sources())
+    if "does not know" in done.stdout:
+        pytest.skip(done.stdout)
+    folders = [path.relative_to(kernels.FOLDER / "cuda").parts[0] for path in kernels.sources()]
+    deep = sum(folder in WITH_TWO_TYPES for folder in folders)
+    assert done.stdout.count(": ok") == len(folders) + deep
+    assert done.stdout.count("uint16_t") == deep > 5
 
 
 def test_a_kernel_that_does_not_compile_is_reported(tmp_path):

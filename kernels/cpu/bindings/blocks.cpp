@@ -209,11 +209,12 @@ void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
         coder.code(nodes.data() + i * nodes.shape(1), levels.data() + i * levels.shape(1));
 }
 
-// Returns a tuple: payload, rates by syntax element, units, and rates of cells.
+// Returns a tuple: payload, rates by syntax element, units, delta step, and rates of cells.
 nb::tuple finish_plans(PlanCoder& coder) {
     const std::vector<uint8_t> payload = coder.finish();
     const nb::tuple found = describe(coder.coded(), coder.plane());
-    return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2], found[6]);
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2], found[3],
+                          found[6]);
 }
 
 // Payload, height, width and tools of a plane.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.base import PlaneTask
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort, block_effort
 from mmpcodec.backends.cpu import (
     CpuBackend,
@@ -69,13 +69,11 @@ class CudaBackend(NativeEstimates):
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
         if tools.lossless:
             return "lossless samples"
+        if lacking := Backend.lacks(self, tools, depth):
+            return lacking
         if isinstance(tools, TreeTools):
-            if depth != BYTE:
-                return f"trees of samples of {depth} bits"
             return "copies of displaced blocks" if are_copies(tools) else None
         assert isinstance(tools, BlockTools)
-        if depth < BYTE:
-            return f"predicted blocks of samples of {depth} bits"
         return "trees among predicted blocks" if tools.trees else None
 
     def describe(self) -> str:

@@ -301,9 +301,7 @@ class BlockGroup:
         coarsen = load(
             "blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2, shared_bytes=0
         )
-        rough_search = load(
-            "blocks/search/rough_search", "search_roughly", threads=THREADS, shared_bytes=0
-        )
+        rough_search = load("blocks/search/rough_search", "search_roughly", threads=THREADS)
         search = load(
             "blocks/encode",
             "search_blocks",
@@ -357,7 +355,9 @@ class BlockGroup:
         for (height, width), coder, arrays in zip(
             self.shapes, self.coders, self.arrays, strict=True
         ):
-            payload, rates, units, cell_rates = coder.finish()
+            payload, rates, units, changes, cell_rates = coder.finish()
             samples = np.ascontiguousarray(arrays["samples"].get()[:height, :width])
-            trace = Trace(bits_of(rates, BLOCK_SYNTAX), units=units, cell_rates=cell_rates)
+            bits = bits_of(rates, BLOCK_SYNTAX)
+            changes = changes if self.tools.delta_step else None
+            trace = Trace(bits, units=units, changes=changes, cell_rates=cell_rates)
             yield Coded(payload, samples, trace)

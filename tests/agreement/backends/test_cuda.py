@@ -208,6 +208,24 @@ def test_steps_lambdas_and_weights(content, strength):
         check(picture, params, plain=plain, fragments=given)
 
 
+@pytest.mark.parametrize("depth", [9, 12, 16])
+@pytest.mark.parametrize("content", ["natural", "text"])
+def test_deep_samples(content, depth):
+    rng = np.random.default_rng(depth)
+    whole = CONTENT[content](rng, 70, 90).astype(np.uint16) << (depth - 8)
+    picture = whole + rng.integers(0, 1 << (depth - 8), whole.shape).astype(np.uint16)
+    for options in (BASIC, {**BASIC, **ALL, "cross_component": 1, "quantisation_matrix": 6}):
+        earlier = [np.flipud(picture).copy()] * options["cross_component"]
+        for effort, lam in ((2, 20), (6, 0.05)):
+            own = {
+                **options,
+                "transform_skip": not options["quantisation_matrix"],
+                "effort": effort,
+            }
+            params = EncodeParams.from_options(lam, preset="photo", **own)
+            check(picture, params, depth=depth, earlier=earlier)
+
+
 @pytest.mark.parametrize("tune", ["eye", "psnr"])
 @pytest.mark.parametrize("effort", [2, 4])
 def test_files_are_those_of_the_processor(effort, tune):

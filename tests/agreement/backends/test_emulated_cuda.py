@@ -48,8 +48,8 @@ def test_operations_give_the_results_of_the_reference(part):
     assert " skipped" not in ended.stdout
 
 
-def test_blocks_with_all_tools_give_the_bytes_of_the_processor():
-    options = "-q", "-p", "no:cacheprovider", "-k", "test_tools_of_blocks and transform_skip-text"
+def test_files_are_those_of_the_processor():
+    options = "-q", "-p", "no:cacheprovider", "-k", "test_files_are_those_of_the_processor"
     ended = run("-m", "pytest", *options, "tests/agreement/backends/test_cuda.py")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert " passed" in ended.stdout

@@ -38,6 +38,7 @@ STRUCTURES = {
         "State": STATE_DTYPE,
     },
     "blocks/state.cuh": {
+        "SampleDepth": blocks_state.DEPTH_DTYPE,
         "BlockTables": blocks_state.TABLES_DTYPE,
         "BlockEffort": blocks_state.EFFORT_DTYPE,
         "BlockPicture": blocks_state.PICTURE_DTYPE,
@@ -201,9 +202,10 @@ def test_tables_hold_transforms_and_scans():
     assert sorted(tables["by_area"]) == list(range(blocks_state.BLOCKS))
 
 
-def test_arrays_of_pictures_do_not_overlap():
+@pytest.mark.parametrize("depth", [8, 12])
+def test_arrays_of_pictures_do_not_overlap(depth):
     params = EncodeParams.from_options(9, preset="photo", effort=9, fragment_size=32)
-    arrays = blocks_state.arrays_of((70, 130), params, SIZES)
+    arrays = blocks_state.arrays_of((70, 130), params, SIZES, depth)
     room = blocks_state.arrays_of_room(15, blocks_state.Crew(2, 3), EFFORTS[9], SIZES)
     assert arrays["plan_nodes"][1] == (15, blocks_state.PLAN_NODES)
     assert arrays["source"][1] == (72, 132)
@@ -214,17 +216,18 @@ def test_arrays_of_pictures_do_not_overlap():
     assert room["own"][1] == (2, SIZES.worker)
     for each in (arrays, room):
         offsets, size = blocks_state.place_arrays(each)
-        ends = [*sorted(offsets.values()), size]
+        ends = sorted({*offsets.values(), size})
         for name, (dtype, shape) in each.items():
             assert offsets[name] % blocks_state.ALIGNMENT == 0
             space = ends[ends.index(offsets[name]) + 1] - offsets[name]
             assert space >= dtype.itemsize * np.prod(shape)
-    picture = blocks_state.make_picture((70, 130), params, EFFORTS[9])
+    picture = blocks_state.make_picture((70, 130), params, EFFORTS[9], depth)
     assert set(arrays) | {"tables", "rates", "states", "reported"} == set(blocks_state.POINTERS)
     assert set(room) | {"stop", "full"} == set(blocks_state.ROOM_POINTERS)
     tools = picture["tools"]
     assert (picture["height"], tools["fragment_log2"], picture["effort"]["tried"]) == (72, 5, 8)
     assert tools["step"] == params.coded_tools.step
+    assert picture["depth"]["bits"] == depth
 
 
 @pytest.mark.parametrize("fragment_size", [16, 32, 64])

@@ -20,7 +20,6 @@ from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.presets import PRESETS
-from mmpcodec.reference.blocks.steps import flat_map
 from mmpcodec.solvers.max_sum import max_interval
 from mmpcodec.tools import BlockTools, TreeTools
 
@@ -166,12 +165,8 @@ def test_batch_of_any_backend_is_one_by_one():
 
 
 def test_a_device_refuses_what_it_would_not_use():
-    tools = CudaBackend().able(PRESETS["photo"])
     plane = np.zeros((16, 16), np.uint8)
-    task = PlaneTask(plane, EncodeParams(tools=tools), fragments=flat_map(plane.shape, 16))
-    with pytest.raises(BackendUnavailable, match="fragments count alike"):
-        CudaBackend().encode(task)
-    task = replace(task, fragments=None, earlier=[plane])
+    task = PlaneTask(plane, EncodeParams(tools=PRESETS["photo"]), earlier=[plane])
     with pytest.raises(ParameterError, match="earlier has planes of shapes"):
         CudaBackend().encode_batch([task])
 

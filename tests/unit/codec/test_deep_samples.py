@@ -98,12 +98,12 @@ def test_trees_of_deep_samples_are_refused(backend, preset):
         backend.decode(b"", (8, 8), params.coded_tools, depth=10)
 
 
-def test_cuda_refuses_deep_samples_and_auto_takes_the_processor(monkeypatch):
+def test_cuda_codes_deep_samples_and_auto_takes_the_processor(monkeypatch):
     cuda = CudaBackend()
-    for preset in ("photo", "mixed", "plain"):
-        assert cuda.lacks(PRESETS[preset], 12) == "samples of 12 bits"
-    with pytest.raises(BackendUnavailable, match="it has no samples of 12 bits"):
-        cuda.encode(PlaneTask(np.zeros((8, 8), np.uint16), photo(3), depth=12))
+    assert cuda.lacks(PRESETS["photo"], 12) is None
+    for preset in ("mixed", "plain", "text"):
+        assert cuda.lacks(PRESETS[preset], 12) == "trees of samples of 12 bits"
+    assert cuda.lacks(PRESETS["lossless"], 12) == "lossless samples"
     monkeypatch.setattr(backends.Row, "is_installed", lambda row: True)
     assert backends.get("auto", 1 << 30, PRESETS["photo"], 12).name == "cpu"
     with pytest.raises(BackendUnavailable, match="trees of samples of 12 bits"):

@@ -107,20 +107,19 @@ def test_what_a_device_leaves_out_is_named(device):
     assert fitted(params, "cpu", 8) is params
 
 
-@pytest.mark.parametrize("options", [{"ternary": True}, {"tune": "eye"}, {"delta_step": True}])
-def test_tools_that_the_caller_chose_are_not_left_out(device, picture, options):
-    with pytest.raises(BackendUnavailable, match="it has no predicted blocks with"):
-        tools_of(picture, 20, preset="photo", **options)
+def test_tools_that_the_caller_chose_are_not_left_out(device, picture):
+    with pytest.raises(BackendUnavailable, match="it has no copies of displaced blocks"):
+        tools_of(picture, 20, preset="text", displaced_blocks=1)
 
 
-def test_roi_needs_a_backend_with_delta_step(device, picture):
-    with pytest.raises(BackendUnavailable, match="delta step"):
-        tools_of(picture, 20, preset="photo", roi=np.ones(picture.shape, bool))
+def test_a_device_codes_regions(device, picture):
+    found = tools_of(picture, 20, preset="photo", roi=np.ones(picture.shape, bool))
+    assert found[0].delta_step
 
 
 def test_auto_gives_the_rest_to_the_processor(device, picture):
     params = EncodeParams.from_options(20, preset="best", effort=1)
     found = fitted(params, "cuda", 8)
-    assert [preset_of(tools) for tools in found.sets] == [None, None, "mixed", "lossless"]
+    assert [preset_of(tools) for tools in found.sets] == ["photo", None, "mixed", "lossless"]
     assert tools_of(picture, 20, preset="best")
     assert backends.get("auto", 1000, PRESETS["photo"]).name == "cpu"

@@ -405,12 +405,15 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
 
 }  // namespace
 
+extern "C" __device__ uint32_t shared_bytes = sizeof(RoughMemory);
+
 // Searches the blocks with these numbers in the fragments of the tickets from `first` on. Grid:
 // (numbers, tickets); occupancy: five CUDA blocks per multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     search_roughly(const BlockPicture* pictures, const SearchRoom* rooms, int first,
                    const uint16_t* numbers) {
-    __shared__ RoughMemory memory;
+    extern __shared__ __align__(16) uint8_t shared[];
+    RoughMemory& memory = *reinterpret_cast<RoughMemory*>(shared);
     const SearchRoom& room = *rooms;
     const Ticket ticket = room.tickets[first + blockIdx.y];
     const BlockPicture& picture = pictures[ticket.picture];
