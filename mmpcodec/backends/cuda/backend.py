@@ -17,7 +17,7 @@ from mmpcodec.backends.cpu import (
     NativeFixedFilters,
     NativePostFilter,
 )
-from mmpcodec.backends.cuda.blocks import BlockGroup, Search
+from mmpcodec.backends.cuda.blocks import BlockGroup, DeviceSearch
 from mmpcodec.backends.cuda.decoding.borders import DeviceBorderFilter
 from mmpcodec.backends.cuda.decoding.tiles import decode_tiles, start_tiles
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
@@ -195,7 +195,7 @@ def _fitting(tasks: Sequence[PlaneTask], effort: BlockEffort) -> Iterator[list[i
     device, params = cupy.cuda.Device().id, tasks[0].params
     shapes = [task.plane.shape for task in tasks]
     if isinstance(params.tools, BlockTools):
-        search = Search(device, effort, tasks[0].depth)
+        search = DeviceSearch(device, effort, tasks[0].depth)
         most, shared = len(shapes), search.least_bytes()
         bytes_of = partial(search.picture_bytes, params=params)
     else:

@@ -74,7 +74,7 @@ def _sizes(device: int, defines: tuple[str, ...]) -> DeviceBytes:
 
 
 @dataclass(frozen=True)
-class Search:
+class DeviceSearch:
     """A search on a device, and the memory that it takes.
 
     Parameters
@@ -175,7 +175,7 @@ class BlockGroup:
 
         self.params = params = tasks[0].params
         self.tools = cast(BlockTools, params.coded_tools)
-        self.search = Search(cupy.cuda.Device().id, effort, tasks[0].depth)
+        self.search = DeviceSearch(cupy.cuda.Device().id, effort, tasks[0].depth)
         self.map = map if len(tasks) == 1 else pool.map
         self.shapes = [task.plane.shape for task in tasks]
         self.fragments = [fragments_of(shape, params) for shape in self.shapes]

@@ -244,7 +244,7 @@ def test_files_are_those_of_the_processor(effort, tune):
 @pytest.mark.parametrize("fragment_size", [16, 64])
 @pytest.mark.parametrize("workers", [1, 2, 8, 64])
 def test_any_number_of_workers(workers, fragment_size, monkeypatch):
-    monkeypatch.setattr(blocks.Search, "most_workers", lambda search: workers)
+    monkeypatch.setattr(blocks.DeviceSearch, "most_workers", lambda search: workers)
     picture = pictures.read(IMAGES[0]).samples[:200, :270].copy()
     options = {**BASIC, **ALL, "fragment_size": fragment_size, "effort": 2}
     check(picture, EncodeParams.from_options(30, preset="photo", **options))
@@ -265,7 +265,7 @@ def test_little_memory_leaves_few_workers():
     CudaBackend().encode(PlaneTask(plane, params))  # allocates tables, which stay
     device = cupy.cuda.Device().id
     effort = block_effort(params.effort, plane.size)
-    search = blocks.Search(device, effort, 8)
+    search = blocks.DeviceSearch(device, effort, 8)
     needed = search.picture_bytes(plane.shape, params) + search.least_bytes()
     expected = CpuBackend().encode(PlaneTask(plane, params))
     for more, workers in ((0, 1), (60 << 20, 4)):
