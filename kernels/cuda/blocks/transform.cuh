@@ -2,21 +2,14 @@
 #pragma once
 
 #include "cuda/blocks/state.cuh"
+#include "cuda/device/product.cuh"
 
 namespace mmp {
 
-// Rounded dot product of 16-bit vectors with strides `x_step` and `y_step`.
-__device__ inline int32_t whole_product(const int16_t* x, int x_step, const int16_t* y, int y_step,
-                                        int length, int shift) {
-    int32_t sum = 1 << (shift - 1);
-#pragma unroll 4
-    for (int k = 0; k < length; ++k) sum += int32_t{x[k * x_step]} * y[k * y_step];
-    return sum >> shift;
-}
-// The same, saturated.
+// rounded_product(), saturated.
 __device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
                                   int length, int shift) {
-    return int16_t(saturated(whole_product(x, x_step, y, y_step, length, shift)));
+    return int16_t(saturated(rounded_product(x, x_step, y, y_step, length, shift)));
 }
 
 // Sample (i, j) of a residual, from the inverse column transform.
@@ -24,7 +17,7 @@ __device__ inline int residual_sample(const BlockTables& tables, const int16_t* 
                                       int type, int i, int j, SampleDepth depth) {
     const int columns = min(1 << b, kCodedSide);
     const int32_t value =
-        whole_product(half + i * columns, 1, &tables.basis[type][b - kMinSideLog2][0][j], kMaxSide,
+        rounded_product(half + i * columns, 1, &tables.basis[type][b - kMinSideLog2][0][j], kMaxSide,
                       columns, kBasisBits + kCoefficientBits - depth.extra());
     // Residuals of the deepest samples do not fit 16 bits.
     return kDeep && depth.bits > 15 ? value : saturated(value);

@@ -186,14 +186,15 @@ class BlockGroup:
         self.memory: list[Any] = []
         self._place_host_memory()
         self.arrays: list[dict[str, Any]] = []
+        maps = [_fragments_of(task, self.tools) for task in tasks]
         states = np.zeros(len(tasks), PICTURE_DTYPE)
         for i, task in enumerate(tasks):
             states[i] = make_picture(task.plane.shape, params, effort, task.depth)
-            self._place_picture(task, states[i], self.reported[i].ctypes.data)
+            self._place_picture(task, maps[i], states[i], self.reported[i].ctypes.data)
         self.states = cupy.asarray(states.view(np.uint8))
         self.coders = [
-            _cpu.PlanCoder(*shape, self.tools, _fragments_of(task, self.tools).changes)
-            for shape, task in zip(self.shapes, tasks, strict=True)
+            _cpu.PlanCoder(*shape, self.tools, each.changes)
+            for shape, each in zip(self.shapes, maps, strict=True)
         ]
         self._place_room()
 
@@ -207,7 +208,9 @@ class BlockGroup:
         words[...] = 0
         self.stop, self.full, *self.reported = np.split(words, np.cumsum([1, 1, *rows[:-1]]))
 
-    def _place_picture(self, task: PlaneTask, picture: np.void, reported: int) -> None:
+    def _place_picture(
+        self, task: PlaneTask, fragments: FragmentMap, picture: np.void, reported: int
+    ) -> None:
         """Allocate the arrays of a picture, fill them and set its pointers."""
         import cupy
 
@@ -226,7 +229,6 @@ class BlockGroup:
         for i, earlier in enumerate(task.earlier):
             picture["earlier"][i] = views["earlier"][i].data.ptr
             views["earlier"][i].set(np.ascontiguousarray(earlier), stream=self.stream)
-        fragments = _fragments_of(task, tools)
         views["changes"].set(fragments.changes, stream=self.stream)
         views["lambdas"].set(fragments.lambdas(self.params.lambda_fixed), stream=self.stream)
         views["weights"].set(fragments.cells, stream=self.stream)

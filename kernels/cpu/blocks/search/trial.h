@@ -58,8 +58,8 @@ struct RoughCost {
     int64_t bare, transformed;
 };
 
-// Estimates the RD cost of a prediction from the cosine transform; it
-// ignores the rounding of the inverse transform. Levels are chosen as for a smooth mode, or rounded
+// Estimates the RD cost of a prediction from the cosine transform; it ignores the rounding of the
+// inverse transform. Levels are chosen as for a smooth mode, or rounded
 // if `rounded`. `strength` is the strength of the quantisation matrix, with which the weight of the
 // block counts.
 template <class Sample>

@@ -32,9 +32,6 @@ struct TrialShape {
     }
     __device__ int area_log2() const { return a + b; }
     __device__ int coded_log2() const { return rows_log2 + columns_log2; }
-    // Whether each warp stays within one candidate when threads visit the samples of all candidates
-    // in order.
-    __device__ bool uniform() const { return a + b >= 5; }
 };
 
 // The two one-dimensional transforms of a transform type: sines become cosines at the border of the
